@@ -1,0 +1,150 @@
+//! Where a value stands in an object, and how that is written for people.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// One step into an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// A key of a map.
+    Key(String),
+    /// A position in a list, from 0.
+    Index(usize),
+    /// An entry of a keyed list, named by its identity (an env name, a volume name, a mount path).
+    Entry(String),
+}
+
+/// The way from an object's root to a value: `spec.env[MODEL_PATH].value`, `spec.resources.limits."nvidia.com/gpu"`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// The path to the object itself.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// A path of map keys, written with dots: `Path::keys("spec.scaling")`. For names that hold no dot.
+    pub fn keys(dotted: &str) -> Self {
+        Self(dotted.split('.').map(|key| Step::Key(key.to_owned())).collect())
+    }
+
+    /// This path and one key more.
+    #[must_use]
+    pub fn key(&self, key: &str) -> Self {
+        self.with(Step::Key(key.to_owned()))
+    }
+
+    /// This path and one list position more.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.with(Step::Index(index))
+    }
+
+    /// This path and one entry of a keyed list more.
+    #[must_use]
+    pub fn entry(&self, identity: &str) -> Self {
+        self.with(Step::Entry(identity.to_owned()))
+    }
+
+    /// This path and one step more.
+    #[must_use]
+    pub fn with(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// This path below `prefix`.
+    #[must_use]
+    pub fn below(&self, prefix: &Path) -> Self {
+        Self(prefix.0.iter().chain(&self.0).cloned().collect())
+    }
+
+    /// The steps, from the root.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    /// This path without its first step; the root stays the root.
+    #[must_use]
+    pub fn tail(&self) -> Self {
+        Self(self.0.iter().skip(1).cloned().collect())
+    }
+
+    /// The first step, when it is a key.
+    pub fn first_key(&self) -> Option<&str> {
+        match self.0.first() {
+            Some(Step::Key(key)) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Key(key) if is_plain(key) => f.write_str(key),
+            Step::Key(key) => write!(f, "{key:?}"),
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Entry(identity) => write!(f, "[{identity}]"),
+        }
+    }
+}
+
+fn is_plain(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '$'))
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            if position > 0 && matches!(step, Step::Key(_)) {
+                f.write_str(".")?;
+            }
+            write!(f, "{step}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Printed order, but positions compare as numbers: `tolerations[2]` comes before `tolerations[10]`.
+impl Ord for Path {
+    fn cmp(&self, other: &Self) -> Ordering {
+        for (mine, theirs) in self.0.iter().zip(&other.0) {
+            let order = match (mine, theirs) {
+                (Step::Index(a), Step::Index(b)) => a.cmp(b),
+                _ => mine.to_string().cmp(&theirs.to_string()),
+            };
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        self.0.len().cmp(&other.0.len())
+    }
+}
+
+impl PartialOrd for Path {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    #[test]
+    fn keys_with_dots_are_quoted() {
+        let path = Path::keys("resources.limits").key("nvidia.com/gpu");
+        assert_eq!(path.to_string(), "resources.limits.\"nvidia.com/gpu\"");
+        assert_eq!(Path::keys("env").entry("A.B").key("value").to_string(), "env[A.B].value");
+    }
+
+    #[test]
+    fn positions_sort_as_numbers() {
+        let list = Path::keys("tolerations");
+        assert!(list.index(2) < list.index(10));
+        assert!(list < list.index(0));
+    }
+}
