@@ -87,6 +87,8 @@ fn numbers_and_strings_keep_their_limits() {
         ("a pattern matches anywhere", json!({"pattern": "b"}), json!("abc"), &[]),
         ("listed", policy.clone(), json!("Never"), &[]),
         ("not listed", policy, json!("Sometimes"), &["at: \"Sometimes\" is not one of Always, IfNotPresent, Never"]),
+        ("a double is the number it is", json!({"enum": [1, 2]}), json!(2.0), &[]),
+        ("and looks like it", json!({"minimum": 1}), json!(0.0), &["at: must be at least 1, not 0"]),
         ("a list may be of numbers", json!({"enum": [1, 2]}), json!(3), &["at: 3 is not one of 1, 2"]),
         ("too few", json!({"minItems": 1}), json!([]), &["at: must have at least 1 entry, not 0"]),
         ("too many", json!({"maxItems": 2}), json!([1, 2, 3]), &["at: must have at most 2 entries, not 3"]),

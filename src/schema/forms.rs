@@ -1,4 +1,6 @@
-//! `allOf`, `anyOf`, `oneOf` and `not`: rules about rules. They add checks but, as for the API server, declare no fields.
+//! `allOf`, `anyOf`, `oneOf` and `not`: rules about rules.
+//!
+//! They add checks but, as for the API server, declare no fields.
 
 use serde_json::Value;
 

@@ -78,6 +78,13 @@ impl Schema {
         lower.into_iter().chain(upper)
     }
 
+    /// True if nothing is listed, or `value` is; a double counts as the whole number it is.
+    pub(super) fn lists(&self, value: &Value) -> bool {
+        let number = value.as_f64();
+        let equals = |listed: &Value| listed == value || (number.is_some() && listed.as_f64() == number);
+        self.values.is_empty() || self.values.iter().any(equals)
+    }
+
     /// The listed values, as one writes them: `Always, IfNotPresent, Never`.
     pub(super) fn listed(&self) -> String {
         let written = self.values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
@@ -100,10 +107,13 @@ pub(super) fn outside(count: usize, least: Option<usize>, most: Option<usize>, u
     }
 }
 
-/// The value as JSON, cut to what fits a message.
+/// The value as JSON, cut to what fits a message; a double that is a whole number looks like one.
 pub(super) fn printed(value: &Value) -> String {
     const FITS: usize = 80;
-    let text = value.to_string();
+    let text = match value.as_f64().filter(|_| !value.is_i64() && !value.is_u64()) {
+        Some(double) => double.to_string(),
+        None => value.to_string(),
+    };
     match text.char_indices().nth(FITS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
