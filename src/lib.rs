@@ -4,7 +4,35 @@
 //! RunFunctionRequest ─decode→ (Envelope, Inputs) ─gather→ Layers ─resolve→ Resolved { spec, origins }
 //!     ─bind→ Binding ─plan→ Resources ─summarise→ Composition ─encode→ RunFunctionResponse
 //! ```
+//!
+//! Steps are plain functions from one named type to the next, and [`pipeline::compose`] is all of them. The core knows
+//! no clock, disk, network or environment: same inputs, same answer. Every command is a prefix of the picture, or all
+//! of it from files instead of a request.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`pipeline`] | the steps in order |
+//! | [`resolve`] | layers, the merge with its tables, the rules on what comes out |
+//! | [`status`] | phase, conditions and readiness |
+//! | [`resources`] | one file a resource: how to build it, and when it is ready |
+//! | [`transport`] | one file a broker: what it contributes |
+//! | [`api`] | the few fields we read of other people's resources |
+//! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
+//! | [`schema`], [`tree`], [`go`] | structural schemas, JSON trees, Go's durations and quantities |
 
+pub mod api;
+pub mod composed;
+pub mod go;
+pub mod identity;
+pub mod inputs;
 pub mod path;
+pub mod pipeline;
+pub mod platform;
 pub mod problem;
+pub mod resolve;
+pub mod resources;
 pub mod schema;
+pub mod spec;
+pub mod status;
+pub mod transport;
+pub mod tree;

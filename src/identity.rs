@@ -1,0 +1,121 @@
+//! Which actor this is: its namespace, its name, its queue. Identity never changes in place.
+
+use serde_json::Value;
+
+use crate::inputs::{Inputs, Metadata};
+use crate::path::Path;
+use crate::platform::{DlqMode, Platform, is_dns_label};
+use crate::problem::{Problem, Problems, Source};
+
+/// The longest name SQS takes.
+const LONGEST_QUEUE: usize = 80;
+
+/// Who an actor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The namespace of its claim.
+    pub namespace: String,
+    /// Its own name.
+    pub actor: String,
+}
+
+impl Identity {
+    /// The name of its queue.
+    pub fn queue(&self) -> String {
+        format!("asya-{}-{}", self.namespace, self.actor)
+    }
+}
+
+/// Tells who the actor is.
+///
+/// # Errors
+/// Into `problems`: no namespace, namespaces that disagree, a name that is none.
+pub fn identify(inputs: &Inputs, problems: &mut Problems) -> Option<Identity> {
+    let before = problems.iter().count();
+    let namespace = namespace(inputs, problems);
+    let actor = actor_name(inputs);
+    if !actor.as_deref().is_some_and(is_dns_label) {
+        problems.push(bad_actor(inputs, actor.as_deref()));
+    }
+    let identity = Identity { namespace: namespace?, actor: actor? };
+    if identity.queue().len() > LONGEST_QUEUE {
+        problems.push(long_queue(&identity));
+    }
+    (problems.iter().count() == before).then_some(identity)
+}
+
+/// The actor's name as far as it can be told, good or bad.
+pub fn actor_name(inputs: &Inputs) -> Option<String> {
+    let Metadata { name, labels, .. } = &inputs.composite.metadata;
+    let spec = &inputs.composite.spec;
+    let written = spec.get("actor").filter(|actor| !actor.is_null()).map(|actor| actor.as_str().unwrap_or_default());
+    let claim = || spec.pointer("/claimRef/name").and_then(Value::as_str);
+    let label = || labels.get("crossplane.io/claim-name").map(String::as_str);
+    let found = written.or_else(claim).or_else(label).unwrap_or(name);
+    (written.is_some() || !found.is_empty()).then(|| found.to_owned())
+}
+
+fn bad_actor(inputs: &Inputs, actor: Option<&str>) -> Problem {
+    let spelled = inputs.composite.spec.get("actor").is_some_and(|actor| !actor.is_null());
+    let what = match actor {
+        Some(name) if spelled && inputs.composite.spec["actor"].is_string() => {
+            format!(
+                "{name:?} is no actor's name: at most 63 lower-case letters, digits and `-`, with a letter or digit at both ends"
+            )
+        }
+        Some(_) if spelled => "must be a string: quote it".to_owned(),
+        Some(name) => format!(
+            "the object is called {name:?}, which no actor can be called: at most 63 lower-case letters, digits and `-`"
+        ),
+        None => "the actor has no name".to_owned(),
+    };
+    Problem::value(Path::keys("spec.actor"), Source::Actor, what).hint("set `spec.actor` to a short name of its own")
+}
+
+fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
+    let Metadata { namespace, labels, .. } = &inputs.composite.metadata;
+    let places = [
+        (Path::keys("metadata.namespace"), Some(namespace.as_str())),
+        (
+            Path::keys("spec.claimRef.namespace"),
+            inputs.composite.spec.pointer("/claimRef/namespace").and_then(Value::as_str),
+        ),
+        (
+            Path::keys("metadata.labels").key("crossplane.io/claim-namespace"),
+            labels.get("crossplane.io/claim-namespace").map(String::as_str),
+        ),
+    ];
+    let mut said = places.into_iter().filter_map(|(path, name)| Some((path, name.filter(|name| !name.is_empty())?)));
+    let Some((path, first)) = said.next() else {
+        let what = "the actor has no namespace: its resources have nowhere to go";
+        let problem = Problem::value(Path::keys("metadata.namespace"), Source::Actor, what);
+        problems.push(problem.hint("a composite names its claim in `spec.claimRef`; for a file, give `-n NAMESPACE`"));
+        return None;
+    };
+    for (other, name) in said.filter(|(_, name)| *name != first) {
+        let what = format!("says namespace {name:?}, but {path} says {first:?}");
+        problems
+            .push(Problem::value(other, Source::Actor, what).hint("an actor lives in one namespace; make them agree"));
+    }
+    if !is_dns_label(first) {
+        problems.push(Problem::value(path, Source::Actor, format!("{first:?} is no namespace's name")));
+        return None;
+    }
+    Some(first.to_owned())
+}
+
+fn long_queue(identity: &Identity) -> Problem {
+    let queue = identity.queue();
+    let what = format!("the queue's name `{queue}` has {} characters; SQS allows {LONGEST_QUEUE}", queue.len());
+    Problem::value(Path::keys("spec.actor"), Source::Actor, what).hint("set a shorter `spec.actor`")
+}
+
+/// An actor whose queue would be a namespace's dead-letter queue.
+pub fn takes_dead_letters(identity: &Identity, platform: &Platform) -> Option<Problem> {
+    let suffix = platform.sqs.dlq.mode == DlqMode::Shared && identity.actor.ends_with("-dlq");
+    (identity.actor == "dlq" || suffix).then(|| {
+        let what =
+            format!("an actor called `{}` would share its queue with a namespace's dead-letter queue", identity.actor);
+        Problem::value(Path::keys("spec.actor"), Source::Actor, what).hint("set another `spec.actor`")
+    })
+}

@@ -1,0 +1,196 @@
+//! The layers of a spec, each read for itself: what takes no part is left out, what is unknown is told.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use super::tables::{ACTORS_OWN, CROSSPLANES, RENAMED, identity};
+use crate::inputs::{EnvironmentConfig, Inputs};
+use crate::path::{Path, Step};
+use crate::platform::{Platform, UnknownFields};
+use crate::problem::{Problem, Problems, Source};
+use crate::schema::{BreachKind, Schema};
+use crate::tree;
+
+/// The schema of the spec: the one the Configuration package carries.
+pub static SPEC: LazyLock<Schema> = LazyLock::new(|| {
+    let xrd = serde_yaml::from_str(include_str!("../../package/xrd.yaml")).expect("a packaged file is YAML");
+    let root = Schema::of_xrd(&xrd, "v1alpha1").expect("the packaged XRD is a schema");
+    root.field("spec").expect("the packaged XRD has a spec").clone()
+});
+
+/// One layer: a partial spec and who brought it.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Who brought it.
+    pub source: Source,
+    /// The fields it sets, a map without nulls.
+    pub spec: Value,
+}
+
+impl Layer {
+    /// The fields it sets, by name.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.spec.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+/// The defaults, which are a layer like any other.
+pub fn defaults() -> Layer {
+    let spec = json!({
+        "imagePullPolicy": "IfNotPresent",
+        "pythonExecutable": "python3",
+        "replicas": 1,
+        "scaling": {
+            "enabled": true,
+            "minReplicaCount": 0,
+            "maxReplicaCount": 10,
+            "pollingInterval": 30,
+            "cooldownPeriod": 300,
+            "queueLength": 5,
+        },
+    });
+    Layer { source: Source::Default, spec }
+}
+
+/// What reading the layers found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What is wrong.
+    pub problems: Problems,
+    /// What is doubtful.
+    pub warnings: Problems,
+}
+
+/// Reads one flavor.
+pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
+    let source = Source::Flavor(name.to_owned());
+    let mut spec = fields(&config.data, &source, found);
+    if spec.is_empty() && (config.data.is_null() || config.data.is_object()) {
+        found.warnings.push(warning(
+            Path::root(),
+            &source,
+            &format!("flavor `{name}` has no data, so it adds nothing"),
+        ));
+    }
+    for key in ACTORS_OWN.iter().chain(CROSSPLANES) {
+        if spec.remove(*key).is_some() {
+            let what = "is ignored: a flavor cannot set it";
+            found.warnings.push(warning(Path::keys("spec").key(key), &source, what));
+        }
+    }
+    let mut spec = Value::Object(spec);
+    refuse_renamed(&mut spec, &source, found);
+    let reject = platform.flavors.unknown_fields == UnknownFields::Reject;
+    drop_unknown(&mut spec, &source, reject, found);
+    Layer { source, spec }
+}
+
+/// Reads the actor itself.
+pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
+    let source = Source::Actor;
+    let mut spec = fields(&inputs.composite.spec, &source, found);
+    spec.retain(|key, _| !CROSSPLANES.contains(&key.as_str()));
+    let mut spec = Value::Object(spec);
+    refuse_renamed(&mut spec, &source, found);
+    drop_unknown(&mut spec, &source, inputs.strict, found);
+    Layer { source, spec }
+}
+
+/// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
+fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
+    beyond_exact(value, &mut Path::keys("spec"), source, found);
+    match tree::without_nulls(value) {
+        Cow::Owned(Value::Object(map)) => map,
+        Cow::Borrowed(Value::Object(map)) => map.clone(),
+        other => {
+            if !other.is_null() {
+                let what = format!("must be a map of spec fields, not {}", tree::shape(&other));
+                found.problems.push(Problem::value(Path::keys("spec"), source.clone(), what));
+            }
+            Map::new()
+        }
+    }
+}
+
+/// Numbers beyond 2^53 lose digits on their way through protobuf.
+fn beyond_exact(value: &Value, path: &mut Path, source: &Source, found: &mut Findings) {
+    match value {
+        Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= EXACT) => {
+            let problem = Problem::value(path.clone(), source.clone(), "is beyond 2^53 and cannot be carried exactly");
+            found.problems.push(problem.hint("use a smaller number, or quote it if it is a text"));
+        }
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| beyond_exact(value, &mut path.key(key), source, found))
+        }
+        Value::Array(list) => {
+            list.iter()
+                .enumerate()
+                .for_each(|(index, value)| beyond_exact(value, &mut path.index(index), source, found));
+        }
+        _ => {}
+    }
+}
+
+/// The first whole number whose neighbours a double cannot tell apart: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Fields of old would be dropped silently, so they are problems everywhere.
+fn refuse_renamed(spec: &mut Value, source: &Source, found: &mut Findings) {
+    for (old, new) in RENAMED {
+        let path = Path::keys(old);
+        if tree::get(spec, &path).is_some() {
+            tree::remove(spec, &path);
+            let hint = format!("{new}; an unknown field would otherwise be dropped");
+            let path = path.below(&Path::keys("spec"));
+            found.problems.push(Problem::value(path, source.clone(), "unknown field").hint(hint));
+        }
+    }
+}
+
+/// Takes out fields the XRD does not declare: problems if `reject`, else warnings.
+fn drop_unknown(spec: &mut Value, source: &Source, reject: bool, found: &mut Findings) {
+    let breaches = SPEC.breaches(spec, &Path::root(), &|_| true);
+    for breach in breaches.into_iter().filter(|breach| breach.kind == BreachKind::Unknown) {
+        let path = named(&breach.path, spec).below(&Path::keys("spec"));
+        let mut problem = Problem::value(path, source.clone(), breach.what);
+        problem.hint = breach.hint;
+        if reject {
+            found.problems.push(problem);
+        } else {
+            problem.what = "unknown field, dropped".to_owned();
+            found.warnings.push(problem);
+        }
+        tree::remove(spec, &breach.path);
+    }
+}
+
+/// The path with entries of keyed lists called by their identity.
+pub fn named(path: &Path, spec: &Value) -> Path {
+    let (mut plain, mut named, mut value) = (Path::root(), Path::root(), Some(spec));
+    for step in path.steps() {
+        value = value.and_then(|value| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(index),
+            Step::Entry(_) => None,
+        });
+        let list = if is_environment(&plain) { Path::keys("sidecar.env") } else { plain.clone() };
+        let name = value.filter(|_| matches!(step, Step::Index(_))).and_then(|value| identity(&list, value));
+        named = match name {
+            Some(name) => named.entry(name),
+            None => named.with(step.clone()),
+        };
+        plain = plain.with(step.clone());
+    }
+    named
+}
+
+/// True for the lists of environment variables outside the table of keyed lists.
+fn is_environment(path: &Path) -> bool {
+    matches!(path.steps().last(), Some(Step::Key(key)) if key == "env")
+}
+
+fn warning(path: Path, source: &Source, what: &str) -> Problem {
+    Problem::value(path, source.clone(), what)
+}

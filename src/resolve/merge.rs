@@ -1,0 +1,297 @@
+//! The merge of flavors with each other, and of the actor over them.
+//!
+//! Between flavors maps merge, lists append, and a leaf has one owner. The actor wins over all of them.
+
+use std::collections::btree_map::Entry;
+
+use serde_json::Value;
+
+use super::env;
+use super::field::{Field, Setting, Shape};
+use super::layers::Layer;
+use super::tables::{actor_first, collapses, identity, is_secret};
+use crate::path::Path;
+use crate::platform::Inline;
+use crate::problem::{Kind, Problem, Problems, Source};
+use crate::tree;
+
+/// Merges the flavors in the order the actor lists them, then the actor over them, then the defaults below all.
+///
+/// # Errors
+/// Into `problems`: one for each pair of flavors that disagree, and for each entry that one layer lists twice.
+pub fn merge<'a>(
+    defaults: &'a Layer,
+    flavors: &'a [Layer],
+    actor: &'a Layer,
+    inline: Inline,
+    problems: &mut Problems,
+) -> Field<'a> {
+    let mut merge = Merge { problems, spec: Path::keys("spec") };
+    let mut root = Field::empty();
+    let environment = env::is_regular(flavors, actor);
+    for flavor in flavors {
+        for (key, value) in flavor.fields() {
+            let settled = inline == Inline::Field && actor.spec.get(key).is_some();
+            if !settled && !(environment && env::FIELDS.contains(&key)) {
+                merge.flavor_field(&mut root, key, value, &flavor.source, &Path::root(), actor.spec.get(key));
+            }
+        }
+    }
+    for (key, value) in actor.fields() {
+        if !(environment && env::FIELDS.contains(&key)) {
+            merge.actor_field(&mut root, key, value, &actor.source, &Path::root());
+        }
+    }
+    if environment {
+        env::merge(&mut root, flavors, actor, inline, merge.problems);
+    }
+    fill(&mut root, &defaults.spec, &defaults.source);
+    root
+}
+
+struct Merge<'p> {
+    problems: &'p mut Problems,
+    spec: Path,
+}
+
+impl Merge<'_> {
+    /// Adds a flavor's word on `key` of the map `map`; `actor` is what the actor says there.
+    fn flavor_field<'a>(
+        &mut self,
+        map: &mut Field<'a>,
+        key: &'a str,
+        value: &'a Value,
+        by: &'a Source,
+        above: &Path,
+        actor: Option<&'a Value>,
+    ) {
+        let Shape::Map(fields) = &mut map.shape else { return };
+        let path = above.key(key);
+        match fields.entry(key) {
+            Entry::Occupied(mut field) => self.flavor(field.get_mut(), value, by, &path, actor),
+            Entry::Vacant(place) => self.flavor(place.insert(blank(value, by)), value, by, &path, actor),
+        }
+    }
+
+    fn flavor<'a>(
+        &mut self,
+        field: &mut Field<'a>,
+        value: &'a Value,
+        by: &'a Source,
+        path: &Path,
+        actor: Option<&'a Value>,
+    ) {
+        match (&mut field.shape, value) {
+            (Shape::Map(_), Value::Object(map)) => {
+                for (key, value) in map {
+                    self.flavor_field(field, key, value, by, path, actor.and_then(|actor| actor.get(key)));
+                }
+            }
+            (Shape::List(_), Value::Array(list)) => {
+                field.history.push(Setting { by, value, index: 0 });
+                for (index, value) in list.iter().enumerate() {
+                    self.flavor_entry(field, Setting { by, value, index }, path, actor);
+                }
+            }
+            (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
+            _ => {
+                if !settles(actor, field, value) {
+                    self.problems.push(disagreement(path, field, value, by));
+                }
+                field.history.push(Setting { by, value, index: 0 });
+            }
+        }
+    }
+
+    fn flavor_entry<'a>(&mut self, field: &mut Field<'a>, setting: Setting<'a>, path: &Path, actor: Option<&Value>) {
+        let Shape::List(list) = &mut field.shape else { return };
+        let name = identity(path, setting.value);
+        let Some(same) = find(list, path, setting.value, name) else {
+            list.push(Field { shape: Shape::Leaf(setting.value), history: vec![setting] });
+            return;
+        };
+        if let Some(name) = name.filter(|_| !is_equal(same, setting.value)) {
+            let first = same.history.first().map_or(setting.by, |first| first.by);
+            if first == setting.by {
+                self.problems.push(twice(&path.below(&self.spec).entry(name), setting.by));
+            } else if !actor_has(actor, path, name) {
+                self.problems.push(disagreement(&path.entry(name), same, setting.value, setting.by));
+            }
+        }
+        same.history.push(setting);
+    }
+
+    /// Lays the actor's word on `key` over the map `map`.
+    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Source, above: &Path) {
+        let Shape::Map(fields) = &mut map.shape else { return };
+        let path = above.key(key);
+        match fields.entry(key) {
+            Entry::Occupied(mut field) => self.actor(field.get_mut(), value, by, &path),
+            Entry::Vacant(place) => self.actor(place.insert(blank(value, by)), value, by, &path),
+        }
+    }
+
+    fn actor<'a>(&mut self, field: &mut Field<'a>, value: &'a Value, by: &'a Source, path: &Path) {
+        let setting = Setting { by, value, index: 0 };
+        match (&mut field.shape, value) {
+            (Shape::Map(_), Value::Object(map)) => {
+                for (key, value) in map {
+                    self.actor_field(field, key, value, by, path);
+                }
+                return;
+            }
+            (Shape::List(below), Value::Array(list)) => {
+                let own = self.own_entries(list, by, path);
+                *below = if list.is_empty() { Vec::new() } else { lay_list(std::mem::take(below), own, path) };
+            }
+            (shape, value) => *shape = Field::new(value, by).shape,
+        }
+        field.history.push(setting);
+    }
+
+    /// The actor's own entries; equal ones of the same identity once, different ones are a problem.
+    fn own_entries<'a>(&mut self, list: &'a [Value], by: &'a Source, path: &Path) -> Vec<Field<'a>> {
+        let mut own: Vec<Field<'a>> = Vec::new();
+        for (index, value) in list.iter().enumerate() {
+            let name = identity(path, value);
+            match find(&mut own, path, value, name) {
+                None => own.push(Field { shape: Shape::Leaf(value), history: vec![Setting { by, value, index }] }),
+                Some(same) if is_equal(same, value) => {}
+                Some(_) => self.problems.push(twice(&path.below(&self.spec).entry(name.unwrap_or_default()), by)),
+            }
+        }
+        own
+    }
+}
+
+/// Lays the actor's entries over the flavors': same identity replaces, else the table says who comes first.
+fn lay_list<'a>(below: Vec<Field<'a>>, mut own: Vec<Field<'a>>, path: &Path) -> Vec<Field<'a>> {
+    let mut kept = Vec::new();
+    for field in below {
+        let Shape::Leaf(value) = field.shape else { continue };
+        match find(&mut own, path, value, identity(path, value)) {
+            Some(mine) => mine.history.splice(0..0, field.history).for_each(drop),
+            None => kept.push(field),
+        }
+    }
+    if actor_first(path) { own.into_iter().chain(kept).collect() } else { kept.into_iter().chain(own).collect() }
+}
+
+/// The entry that is the same thing: of the same identity, or equal where the table says that equal entries collapse.
+fn find<'l, 'a>(
+    list: &'l mut [Field<'a>],
+    path: &Path,
+    value: &Value,
+    name: Option<&str>,
+) -> Option<&'l mut Field<'a>> {
+    list.iter_mut().find(|field| match (&field.shape, name) {
+        (Shape::Leaf(other), Some(name)) => identity(path, other) == Some(name),
+        (Shape::Leaf(other), None) => collapses(path) && *other == value,
+        _ => false,
+    })
+}
+
+fn is_equal(field: &Field<'_>, value: &Value) -> bool {
+    matches!(field.shape, Shape::Leaf(own) if own == value)
+}
+
+/// A field of the shape of `value`, with nothing in it yet; a leaf holds its value already, but no setting.
+fn blank<'a>(value: &'a Value, _by: &'a Source) -> Field<'a> {
+    let shape = match value {
+        Value::Object(_) => Shape::Map(Default::default()),
+        Value::Array(_) => Shape::List(Vec::new()),
+        leaf => Shape::Leaf(leaf),
+    };
+    Field { shape, history: Vec::new() }
+}
+
+/// True if what the actor says at this place makes it idle what the flavors say.
+fn settles(actor: Option<&Value>, field: &Field<'_>, value: &Value) -> bool {
+    match actor {
+        None => false,
+        Some(Value::Object(_)) => !matches!(field.shape, Shape::Map(_)) && !value.is_object(),
+        Some(_) => true,
+    }
+}
+
+fn actor_has(actor: Option<&Value>, path: &Path, name: &str) -> bool {
+    match actor {
+        Some(Value::Array(list)) => list.is_empty() || list.iter().any(|entry| identity(path, entry) == Some(name)),
+        Some(other) => !other.is_object(),
+        None => false,
+    }
+}
+
+fn twice(path: &Path, by: &Source) -> Problem {
+    Problem::value(path.clone(), by.clone(), "is listed twice, with different content").hint("keep one of the two")
+}
+
+/// Two flavors that disagree at `path`: the one that set it first, and the one that came later.
+fn disagreement(path: &Path, field: &Field<'_>, value: &Value, by: &Source) -> Problem {
+    let first = field.history.first().map(|setting| setting.by).or_else(|| field.set_by()).unwrap_or(by);
+    let mine = field.value();
+    let note = if kind_of(&mine) == kind_of(value) {
+        values(path, (first, &mine), (by, value))
+    } else {
+        format!("{} sets {}, {} {}", name(first), tree::shape(&mine), name(by), tree::shape(value))
+    };
+    conflict(path, first, by, note)
+}
+
+/// 0 for a map, 1 for a list, 2 for anything else.
+fn kind_of(value: &Value) -> u8 {
+    match value {
+        Value::Object(_) => 0,
+        Value::Array(_) => 1,
+        _ => 2,
+    }
+}
+
+/// The second line of a conflict: both values, unless they may be secrets.
+fn values(path: &Path, first: (&Source, &Value), later: (&Source, &Value)) -> String {
+    if is_secret(path, Some(first.1)) || is_secret(path, Some(later.1)) {
+        return if first.1 == later.1 { "the same value twice".to_owned() } else { "two different values".to_owned() };
+    }
+    format!("{} says {}, {} says {}", name(first.0), compact(first.1), name(later.0), compact(later.1))
+}
+
+/// A value as compact JSON, cut to 80 characters.
+fn compact(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// A conflict between two flavors, in the words people grep for.
+pub fn conflict(path: &Path, first: &Source, later: &Source, note: String) -> Problem {
+    let what = format!("flavor merge conflict: flavors {:?} and {:?} conflict on {path}", name(first), name(later));
+    Problem::value(path.below(&Path::keys("spec")), later.clone(), what)
+        .of_kind(Kind::Conflict)
+        .note(note)
+        .hint("set it on the actor, which always wins, or keep it in one flavor only")
+}
+
+fn name(source: &Source) -> &str {
+    match source {
+        Source::Flavor(name) => name,
+        _ => "the actor",
+    }
+}
+
+/// Fills in what nobody set, and notes where somebody overrode a default.
+fn fill<'a>(field: &mut Field<'a>, defaults: &'a Value, by: &'a Source) {
+    match (&mut field.shape, defaults) {
+        (Shape::Map(fields), Value::Object(map)) => {
+            for (key, value) in map {
+                match fields.entry(key) {
+                    Entry::Occupied(mut field) => fill(field.get_mut(), value, by),
+                    Entry::Vacant(place) => drop(place.insert(Field::new(value, by))),
+                }
+            }
+        }
+        (Shape::Leaf(_), value) => field.history.insert(0, Setting { by, value, index: 0 }),
+        _ => {}
+    }
+}

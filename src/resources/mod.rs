@@ -1,0 +1,153 @@
+//! The resources of an actor, one file each: how to build it, and when it is ready.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::composed::{Plan, Reason};
+use crate::identity::Identity;
+use crate::inputs::Observed;
+use crate::platform::Platform;
+use crate::problem::Problems;
+use crate::spec::Spec;
+use crate::transport::{Binding, Trigger};
+use crate::tree;
+
+pub mod deployment;
+mod env;
+pub mod identity;
+pub mod live;
+pub mod queue;
+pub mod scaledobject;
+pub mod serviceaccount;
+pub mod triggerauthentication;
+
+/// The composition-resource name of the ServiceAccount's Object.
+pub const SERVICE_ACCOUNT: &str = "serviceaccount";
+/// The composition-resource name of the TriggerAuthentication's Object.
+pub const TRIGGER_AUTHENTICATION: &str = "triggerauthentication";
+/// The composition-resource name of the ScaledObject's Object.
+pub const SCALED_OBJECT: &str = "scaledobject";
+/// The composition-resource name of the Deployment's Object.
+pub const DEPLOYMENT: &str = "deployment";
+/// The wrapped Kubernetes objects.
+pub const OBJECTS: [&str; 4] = [DEPLOYMENT, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION];
+
+/// True for the composition-resource names that are ours.
+pub fn is_ours(name: &str) -> bool {
+    OBJECTS.contains(&name) || name == crate::transport::sqs::QUEUE
+}
+
+/// Prefixes of labels that belong to tools, which would fight over our objects if they were copied.
+const TOOLS_LABELS: &[&str] = &[
+    "crossplane.io/",
+    "app.kubernetes.io/",
+    "helm.sh/",
+    "kubectl.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "kustomize.toolkit.fluxcd.io/",
+    "helm.toolkit.fluxcd.io/",
+];
+
+/// The labels of a composite that its user meant for the actor's objects.
+pub fn user_labels(labels: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mine = |key: &str| !TOOLS_LABELS.iter().any(|prefix| key.starts_with(prefix));
+    labels.iter().filter(|(key, _)| mine(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// What the resources are built for.
+pub struct Subject<'a> {
+    /// Who the actor is.
+    pub identity: &'a Identity,
+    /// What it wants.
+    pub spec: &'a Spec,
+    /// The installation's settings.
+    pub platform: &'a Platform,
+    /// The labels its user set.
+    pub labels: &'a BTreeMap<String, String>,
+    /// What its broker contributes.
+    pub binding: &'a Binding,
+    /// What exists.
+    pub observed: &'a Observed,
+}
+
+/// Decides what becomes of each resource.
+///
+/// # Errors
+/// If a resource that exists cannot be built: leaving it out would delete it.
+pub fn plan(subject: &Subject<'_>) -> Result<BTreeMap<&'static str, Plan>, Problems> {
+    Ok(BTreeMap::from([
+        (subject.binding.queue_name, Plan::Compose(queue::build(subject))),
+        (SERVICE_ACCOUNT, serviceaccount::plan(subject)),
+        (TRIGGER_AUTHENTICATION, triggerauthentication::plan(subject)),
+        (SCALED_OBJECT, scaledobject::plan(subject).map_err(Problems::from)?),
+        (DEPLOYMENT, deployment::plan(subject)),
+    ]))
+}
+
+impl Subject<'_> {
+    /// What a resource that is not there yet has to wait for before pods may start.
+    fn awaits(&self) -> Option<Reason> {
+        if !matches!(self.binding.trigger, Trigger::Known(_)) {
+            return Some(Reason::QueueUrl);
+        }
+        let account = self.observed.objects.get(SERVICE_ACCOUNT).and_then(|object| object.live());
+        let exists = account.is_some_and(|live| live.text("/metadata/uid").is_some());
+        (self.platform.irsa.enabled && !exists).then_some(Reason::ServiceAccount)
+    }
+
+    /// Our labels for a component, over the user's.
+    fn labels(&self, component: &str) -> Map<String, Value> {
+        let mut labels = self.plain_labels();
+        labels.insert("app.kubernetes.io/name".to_owned(), self.identity.actor.as_str().into());
+        labels.insert("app.kubernetes.io/component".to_owned(), component.into());
+        labels.insert("app.kubernetes.io/part-of".to_owned(), "asya".into());
+        labels.insert("app.kubernetes.io/managed-by".to_owned(), "crossplane".into());
+        labels.insert("asya.sh/actor".to_owned(), self.identity.actor.as_str().into());
+        labels
+    }
+
+    fn plain_labels(&self) -> Map<String, Value> {
+        self.labels.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
+    }
+
+    /// The metadata of one of the actor's own Kubernetes objects.
+    fn metadata(&self, name: &str, component: &str) -> Value {
+        json!({"name": name, "namespace": self.identity.namespace, "labels": self.labels(component)})
+    }
+
+    /// An Object that wraps a Kubernetes object.
+    fn wrap(&self, wrapper: Wrapper) -> Value {
+        json!({
+            "apiVersion": "kubernetes.crossplane.io/v1alpha2",
+            "kind": "Object",
+            "metadata": {"labels": wrapper.labels},
+            "spec": tree::object([
+                ("forProvider", Some(json!({"manifest": wrapper.manifest}))),
+                ("managementPolicies", wrapper.management_policies),
+                ("providerConfigRef", Some(json!({"name": self.platform.kubernetes_provider_config.name}))),
+                ("readiness", Some(wrapper.readiness)),
+                ("watch", wrapper.watch.then_some(Value::Bool(true))),
+            ]),
+        })
+    }
+}
+
+/// What distinguishes one Object from another.
+struct Wrapper {
+    labels: Map<String, Value>,
+    manifest: Value,
+    readiness: Value,
+    watch: bool,
+    management_policies: Option<Value>,
+}
+
+/// The readiness policy of objects that are ready as soon as they exist.
+fn once_created() -> Value {
+    json!({"policy": "SuccessfulCreate"})
+}
+
+/// The manifest inside an Object.
+pub fn manifest(object: &Value) -> Option<&Value> {
+    object.pointer("/spec/forProvider/manifest")
+}

@@ -1,0 +1,143 @@
+//! The ScaledObject: how KEDA scales the Deployment.
+
+use serde_json::{Value, json};
+
+use super::{SCALED_OBJECT, Subject, Wrapper, triggerauthentication};
+use crate::api::{Condition, Live, condition};
+use crate::composed::{Plan, Reason};
+use crate::inputs::Observed;
+use crate::path::Path;
+use crate::problem::{Kind, Problem, Source};
+use crate::spec::Advanced;
+use crate::transport::Trigger;
+use crate::tree;
+
+/// The name of the trigger that watches the actor's own queue.
+pub const OWN_TRIGGER: &str = "queue";
+
+/// The longest actor's name for which KEDA's own name for the HPA, `keda-hpa-{name}`, fits.
+const LONGEST_FOR_HPA: usize = 54;
+
+/// Emitted while scaling is on and the queue's URL is known.
+///
+/// # Errors
+/// If it exists and nobody knows the URL any more: leaving it out would delete it.
+pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problem> {
+    if !subject.spec.scaling.enabled {
+        return Ok(Plan::Omit);
+    }
+    let exists = subject.observed.objects.contains_key(SCALED_OBJECT);
+    match &subject.binding.trigger {
+        Trigger::Known(trigger) => Ok(Plan::Compose(build(subject, trigger))),
+        Trigger::LastKnown(trigger) if exists => Ok(Plan::Compose(build(subject, trigger))),
+        _ if !exists => Ok(Plan::Wait(Reason::QueueUrl)),
+        _ => {
+            let what = "the queue has no URL any more, and none is on record";
+            let problem = Problem::value(Path::keys("status.queueUrl"), Source::Nobody, what).of_kind(Kind::Transport);
+            Err(problem.hint("look at the Queue's conditions; nothing was changed"))
+        }
+    }
+}
+
+fn build(subject: &Subject<'_>, trigger: &Value) -> Value {
+    let component = "scaledobject";
+    let manifest = json!({
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": subject.metadata(&subject.identity.actor, component),
+        "spec": spec(subject, trigger),
+    });
+    subject.wrap(Wrapper {
+        labels: subject.labels(component),
+        manifest,
+        readiness: json!({"policy": "DeriveFromObject"}),
+        watch: subject.platform.keda.watch,
+        management_policies: None,
+    })
+}
+
+fn spec(subject: &Subject<'_>, trigger: &Value) -> Value {
+    let (actor, scaling) = (&subject.identity.actor, &subject.spec.scaling);
+    let mut own = trigger.clone();
+    own["authenticationRef"] = json!({"name": triggerauthentication::name(actor)});
+    let triggers: Vec<Value> = std::iter::once(own).chain(scaling.additional_triggers.iter().cloned()).collect();
+    json!({
+        "scaleTargetRef": {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "name": actor,
+            "envSourceContainerName": env_source(&scaling.additional_triggers),
+        },
+        "minReplicaCount": scaling.min_replica_count,
+        "maxReplicaCount": scaling.max_replica_count,
+        "pollingInterval": scaling.polling_interval,
+        "cooldownPeriod": scaling.cooldown_period,
+        "triggers": triggers,
+        "advanced": advanced(actor, scaling.advanced.as_ref()),
+    })
+}
+
+/// The container whose environment KEDA resolves: ours, which cannot lack a Secret, unless a trigger reads the user's.
+fn env_source(triggers: &[Value]) -> &'static str {
+    let keys = |trigger: &Value| {
+        trigger
+            .get("metadata")
+            .and_then(Value::as_object)
+            .is_some_and(|map| map.keys().any(|key| key.ends_with("FromEnv")))
+    };
+    if triggers.iter().any(keys) { "asya-runtime" } else { "asya-sidecar" }
+}
+
+fn advanced(actor: &str, advanced: Option<&Advanced>) -> Value {
+    let hpa =
+        tree::object([("name", (actor.len() > LONGEST_FOR_HPA).then(|| actor.into())), ("behavior", Some(behavior()))]);
+    tree::object([
+        ("horizontalPodAutoscalerConfig", Some(hpa)),
+        (
+            "restoreToOriginalReplicaCount",
+            advanced.and_then(|advanced| advanced.restore_to_original_replica_count).map(Value::Bool),
+        ),
+        ("scalingModifiers", advanced.and_then(modifiers)),
+    ])
+}
+
+fn modifiers(advanced: &Advanced) -> Option<Value> {
+    let text = |text: &Option<String>| text.clone().map(Value::String);
+    advanced.formula.as_ref()?;
+    Some(tree::object([
+        ("formula", text(&advanced.formula)),
+        ("target", text(&advanced.target)),
+        ("activationTarget", text(&advanced.activation_target)),
+        ("metricType", text(&advanced.metric_type)),
+    ]))
+}
+
+/// Down one pod a minute after five minutes, up ten pods or double a minute at once.
+fn behavior() -> Value {
+    let policy = |kind: &str, value: u32| json!({"type": kind, "value": value, "periodSeconds": 60});
+    json!({
+        "scaleDown": {"stabilizationWindowSeconds": 300, "policies": [policy("Pods", 1)]},
+        "scaleUp": {"stabilizationWindowSeconds": 0, "policies": [policy("Pods", 10), policy("Percent", 100)]},
+    })
+}
+
+/// The own trigger of the ScaledObject that exists.
+pub fn own_trigger(observed: &Observed) -> Option<&Value> {
+    let object = observed.objects.get(SCALED_OBJECT)?;
+    let own = |manifest: &'_ Value| -> Option<usize> {
+        let triggers = manifest.pointer("/spec/triggers")?.as_array()?;
+        triggers.iter().position(|trigger| trigger.get("name").and_then(Value::as_str) == Some(OWN_TRIGGER))
+    };
+    let manifests = [object.live().map(|live| &live.0), object.asked()];
+    manifests.into_iter().flatten().find_map(|manifest| manifest.pointer("/spec/triggers")?.get(own(manifest)?))
+}
+
+/// What KEDA says of the ScaledObject.
+pub fn keda_ready(live: &Live) -> Option<Condition> {
+    condition(&live.conditions(), "Ready").cloned()
+}
+
+/// True once KEDA has accepted it and made an HPA; a trigger's later trouble does not take that back.
+pub fn is_accepted(live: &Live) -> bool {
+    live.text("/status/hpaName").is_some()
+}

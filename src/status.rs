@@ -1,0 +1,267 @@
+//! Status, conditions and readiness, summed up from what is observed.
+
+use serde_json::{Value, json};
+
+use crate::api::{Condition, condition, is_true, when_false};
+use crate::composed::{Plan, Reason, Truth, Verdict};
+use crate::inputs::{Composite, Observed};
+use crate::resources::live::Applied;
+use crate::resources::{
+    DEPLOYMENT, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue, scaledobject,
+    serviceaccount,
+};
+use crate::tree;
+use std::collections::BTreeMap;
+
+/// The types of our conditions, in the order they are written.
+pub const CONDITIONS: [&str; 5] = [SPEC_ACCEPTED, FLAVORS_RESOLVED, TRANSPORT_READY, SCALING_READY, WORKLOAD_READY];
+
+/// The actor and the platform settings can be built.
+pub const SPEC_ACCEPTED: &str = "SpecAccepted";
+/// All flavors were found and agree.
+pub const FLAVORS_RESOLVED: &str = "FlavorsResolved";
+/// The queue is there.
+pub const TRANSPORT_READY: &str = "TransportReady";
+/// KEDA scales the actor, or scaling is off.
+pub const SCALING_READY: &str = "ScalingReady";
+/// The Deployment is available.
+pub const WORKLOAD_READY: &str = "WorkloadReady";
+
+/// What the status is read from.
+pub struct View<'a> {
+    /// The composite, for what was last known.
+    pub composite: &'a Composite,
+    /// What exists.
+    pub observed: &'a Observed,
+    /// What is emitted; absent beside a refusal, when nothing is compared.
+    pub plans: Option<&'a BTreeMap<&'static str, Plan>>,
+    /// Whether KEDA scales the actor, by the resolved spec; absent beside a refusal.
+    pub scaling: Option<bool>,
+}
+
+/// One part of the infrastructure.
+struct Part {
+    ready: bool,
+    verdict: Verdict,
+}
+
+impl Part {
+    fn new(kind: &'static str, status: Truth, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { ready: status == Truth::True, verdict: Verdict { kind, status, reason, message: message.into() } }
+    }
+}
+
+impl View<'_> {
+    /// TransportReady, ScalingReady and WorkloadReady.
+    pub fn verdicts(&self) -> [Verdict; 3] {
+        if self.observed.is_empty() && self.plans.is_none() {
+            return [TRANSPORT_READY, SCALING_READY, WORKLOAD_READY].map(not_observed);
+        }
+        [self.transport(), self.scaling(), self.workload()].map(|part| part.verdict)
+    }
+
+    /// What to write into the composite's status, besides what the caller adds.
+    pub fn status(&self, actor: &str, platform_config: Option<&str>) -> Value {
+        let parts = [self.transport(), self.scaling(), self.workload()];
+        let part = |part: &Part| json!({"ready": part.ready, "message": part.verdict.message});
+        tree::object([
+            ("phase", Some(self.phase(&parts).into())),
+            ("actor", Some(actor.into())),
+            ("queueUrl", self.queue_url().and_then(tree::text)),
+            ("queueIdentifier", self.queue_identifier().and_then(tree::text)),
+            ("platformConfig", platform_config.and_then(tree::text)),
+            (
+                "infrastructure",
+                Some(json!({"queue": part(&parts[0]), "keda": part(&parts[1]), "workload": self.counts(&parts[2])})),
+            ),
+        ])
+    }
+
+    fn counts(&self, workload: &Part) -> Value {
+        let live = self.observed.objects.get(DEPLOYMENT).and_then(|object| object.live());
+        tree::object([
+            ("ready", Some(workload.ready.into())),
+            ("replicas", live.map(|live| deployment::wanted(live).into())),
+            ("readyReplicas", live.and_then(|live| deployment::counted(live, "readyReplicas")).map(Value::from)),
+            ("message", Some(workload.verdict.message.as_str().into())),
+        ])
+    }
+
+    fn phase(&self, parts: &[Part; 3]) -> &'static str {
+        let live = self.observed.objects.get(DEPLOYMENT).and_then(|object| object.live());
+        let replicas = live.map_or(0, deployment::wanted);
+        match parts.iter().all(|part| part.ready) {
+            true if replicas > 0 => "Ready",
+            true if self.scaling == Some(true) => "Napping",
+            _ => "Creating",
+        }
+    }
+
+    /// The queue's URL; the last known one while the queue is observed.
+    pub fn queue_url(&self) -> Option<&str> {
+        let queue = self.observed.queue.as_ref()?;
+        queue.url().or(self.composite.status.queue_url.as_deref())
+    }
+
+    fn queue_identifier(&self) -> Option<&str> {
+        let queue = self.observed.queue.as_ref()?;
+        queue.arn().or(self.composite.status.queue_identifier.as_deref())
+    }
+
+    fn transport(&self) -> Part {
+        let part = |status, reason, message: String| Part::new(TRANSPORT_READY, status, reason, message);
+        match queue::health(self.observed.queue.as_ref(), self.queue_url()) {
+            queue::Health::Available => part(Truth::True, "Available", String::new()),
+            queue::Health::Degraded(message) => part(Truth::True, "Degraded", message),
+            queue::Health::Creating(message) => part(Truth::False, "Creating", message),
+            queue::Health::CreateFailed(message) => part(Truth::False, "CreateFailed", message),
+            queue::Health::Deleting => part(Truth::False, "Deleting", "the queue is being deleted".to_owned()),
+            queue::Health::Paused => part(
+                Truth::False,
+                "Paused",
+                "reconciliation is paused by the annotation crossplane.io/paused".to_owned(),
+            ),
+        }
+    }
+
+    /// True if KEDA scales the actor; beside a refusal, as far as what is observed tells.
+    fn is_scaling(&self) -> bool {
+        self.scaling.unwrap_or_else(|| {
+            let before = condition(&self.composite.status.conditions, SCALING_READY);
+            self.observed.objects.contains_key(SCALED_OBJECT) || before.is_none_or(|before| before.reason != "Disabled")
+        })
+    }
+
+    fn scaling(&self) -> Part {
+        let part = |status, reason, message: &str| Part::new(SCALING_READY, status, reason, message);
+        if !self.is_scaling() {
+            return part(Truth::True, "Disabled", "");
+        }
+        if let Some(Plan::Wait(reason)) = self.plan(SCALED_OBJECT) {
+            return part(Truth::False, "WaitingForQueue", reason.text());
+        }
+        if let Some(refused) = self.refusal(TRIGGER_AUTHENTICATION) {
+            return part(Truth::False, "ApplyFailed", &format!("TriggerAuthentication: {}", told(refused)));
+        }
+        match self.applied(SCALED_OBJECT) {
+            Applied::Missing => part(Truth::False, "Creating", "creating the ScaledObject"),
+            Applied::Refused(refused) => part(Truth::False, "ApplyFailed", &told(refused)),
+            Applied::Differs(_) => part(Truth::False, "Updating", "updating the ScaledObject"),
+            Applied::Same(live) => keda(scaledobject::keda_ready(live).as_ref()),
+        }
+    }
+
+    fn workload(&self) -> Part {
+        let part = |status, reason, message: &str| Part::new(WORKLOAD_READY, status, reason, message);
+        let account = self.refusal(SERVICE_ACCOUNT).map(|refused| format!("ServiceAccount: {}", told(refused)));
+        match self.plan(DEPLOYMENT) {
+            Some(Plan::Wait(reason @ Reason::QueueUrl)) => return part(Truth::False, "WaitingForQueue", reason.text()),
+            Some(Plan::Wait(reason @ Reason::ServiceAccount)) => {
+                return part(Truth::False, "WaitingForServiceAccount", account.as_deref().unwrap_or(reason.text()));
+            }
+            _ => {}
+        }
+        if let Some(account) = account {
+            return part(Truth::False, "ApplyFailed", &account);
+        }
+        match self.applied(DEPLOYMENT) {
+            Applied::Missing => part(Truth::False, "Creating", "creating the Deployment"),
+            Applied::Refused(refused) => part(Truth::False, "ApplyFailed", &told(refused)),
+            Applied::Differs(_) => part(Truth::False, "Updating", "updating the Deployment"),
+            Applied::Same(live) => self.rollout(live),
+        }
+    }
+
+    /// What the Deployment's own conditions say.
+    fn rollout(&self, live: &crate::api::Live) -> Part {
+        let part = |status, reason, message: &str| Part::new(WORKLOAD_READY, status, reason, message);
+        let conditions = live.conditions();
+        let wanted = deployment::wanted(live);
+        let available = deployment::counted(live, "availableReplicas").unwrap_or(0);
+        let replicas = format!("{available} of {wanted} replicas available");
+        if deployment::counted(live, "replicas").is_none() {
+            return part(Truth::False, "Creating", "creating the Deployment");
+        }
+        if !deployment::is_seen(live) {
+            return part(Truth::False, "Updating", "updating the Deployment");
+        }
+        if is_true(&conditions, "Available") {
+            return part(Truth::True, if wanted == 0 { "Napping" } else { "Available" }, "");
+        }
+        if let Some(failure) = condition(&conditions, "ReplicaFailure").filter(|failure| failure.status == "True") {
+            return part(Truth::False, "ReplicaFailure", &told(failure));
+        }
+        match condition(&conditions, "Progressing") {
+            Some(stuck) if stuck.reason == "ProgressDeadlineExceeded" => {
+                part(Truth::False, "RolloutStuck", &told(stuck))
+            }
+            Some(done) if done.reason == "NewReplicaSetAvailable" && self.was_napping() && available == 0 => {
+                part(Truth::False, "WakingUp", &replicas)
+            }
+            Some(done) if done.reason == "NewReplicaSetAvailable" => part(Truth::False, "Unavailable", &replicas),
+            _ if available > 0 => part(Truth::False, "Updating", &replicas),
+            _ => part(Truth::False, "Creating", &replicas),
+        }
+    }
+
+    /// True if the pods that are missing are the first after a nap, as far as our own last word tells.
+    fn was_napping(&self) -> bool {
+        let before = condition(&self.composite.status.conditions, WORKLOAD_READY);
+        before.is_some_and(|before| before.reason == "Napping" || before.reason == "WakingUp")
+    }
+
+    fn plan(&self, name: &str) -> Option<&Plan> {
+        self.plans?.get(name)
+    }
+
+    fn applied(&self, name: &str) -> Applied<'_> {
+        let emitted = match self.plan(name) {
+            Some(Plan::Compose(object)) => manifest(object),
+            _ => None,
+        };
+        Applied::read(self.observed.objects.get(name), emitted)
+    }
+
+    fn refusal(&self, name: &str) -> Option<&Condition> {
+        when_false(self.observed.objects.get(name)?.conditions(), "Synced")
+    }
+
+    /// Whether Crossplane may count a resource of ours as ready.
+    pub fn is_ready(&self, name: &str) -> bool {
+        let object = self.observed.objects.get(name);
+        let applied = self.applied(name);
+        match name {
+            SCALED_OBJECT => applied.same().is_some_and(scaledobject::is_accepted),
+            DEPLOYMENT => applied.same().is_some_and(deployment::is_rolled_out),
+            SERVICE_ACCOUNT | TRIGGER_AUTHENTICATION => applied.same().is_some() && serviceaccount::is_ready(object),
+            _ => queue::is_ready(self.observed.queue.as_ref(), self.queue_url()),
+        }
+    }
+}
+
+/// What KEDA's Ready condition means for scaling.
+fn keda(ready: Option<&Condition>) -> Part {
+    let part = |status, reason, message: &str| Part::new(SCALING_READY, status, reason, message);
+    match ready {
+        None => part(Truth::False, "Creating", "waiting for KEDA"),
+        Some(ready) if ready.status == "True" => part(Truth::True, "ScaledObjectReady", ""),
+        Some(ready) if ready.reason.contains("Trigger") => part(Truth::False, "TriggerError", &told(ready)),
+        Some(ready) if ready.status == "False" => part(Truth::False, "ScaledObjectFailed", &told(ready)),
+        Some(_) => part(Truth::False, "Creating", "waiting for KEDA"),
+    }
+}
+
+/// A condition's reason and message, without what changes at every try.
+fn told(condition: &Condition) -> String {
+    let message = queue::without_request_ids(&condition.message);
+    match (condition.reason.as_str(), message.as_str()) {
+        ("ReconcilePaused", _) => "reconciliation is paused by the annotation crossplane.io/paused".to_owned(),
+        (reason, "") => reason.to_owned(),
+        _ => message,
+    }
+}
+
+/// A condition nobody can tell.
+pub fn not_observed(kind: &'static str) -> Verdict {
+    Verdict { kind, status: Truth::Unknown, reason: "NotObserved", message: "nothing is observed yet".to_owned() }
+}
