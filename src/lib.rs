@@ -7,3 +7,4 @@
 
 pub mod path;
 pub mod problem;
+pub mod wire;
