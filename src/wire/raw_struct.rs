@@ -70,3 +70,45 @@ impl prost::Message for RawStruct {
         self.entries.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bytes::Bytes;
+    use prost::Message;
+
+    use super::RawStruct;
+    use crate::wire::proto::v1::Resource;
+    use crate::wire::to_struct;
+
+    #[test]
+    fn decoding_shares_the_bytes() {
+        let resource = Resource { resource: to_struct(&BTreeMap::from([("a", "b")])).ok(), ..Default::default() };
+        let encoded = Bytes::from(resource.encode_to_vec());
+        let decoded = Resource::decode(encoded.clone()).unwrap();
+        let entries = decoded.resource.unwrap().entries;
+        assert!(encoded.as_ptr_range().contains(&entries[0].as_ptr()));
+    }
+
+    #[test]
+    fn debug_output_holds_no_content() {
+        let secret = BTreeMap::from([("password", "hunter2")]);
+        let resource = Resource {
+            resource: to_struct(&secret).ok(),
+            connection_details: [("key".to_owned(), b"hunter2".to_vec())].into(),
+            ..Default::default()
+        };
+        let text = format!("{resource:?}");
+        assert!(text.contains("RawStruct(1 entries, 23 bytes)"), "{text}");
+        assert!(!text.contains("hunter2") && !text.contains("104"), "{text}");
+    }
+
+    #[test]
+    fn fields_that_a_struct_does_not_have_are_dropped() {
+        let decoded = RawStruct::decode(&[0x10, 1, 0x0a, 0, 0x1b, 0x1c][..]).unwrap();
+        assert_eq!(decoded.encode_to_vec(), [0x0a, 0]);
+        assert!(RawStruct::decode(&[0x08, 1][..]).is_err());
+        assert!(RawStruct::decode(&[0x0a, 5, 0][..]).is_err());
+    }
+}

@@ -201,3 +201,86 @@ impl<'de> SeqAccess<'de> for List<'de> {
             .map_err(|error| error.under(Step::Index(index)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::from_struct;
+    use crate::wire::to_struct;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Spec<'a> {
+        image: &'a str,
+        replicas: Option<u32>,
+        policy: Option<Policy>,
+        ratio: Option<f32>,
+        labels: Option<BTreeMap<Name, Name>>,
+        pair: Option<(i8, u64)>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    enum Policy {
+        Delete,
+        Orphan,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+    struct Name(String);
+
+    fn error(spec: Value) -> String {
+        let object = to_struct(&json!({ "spec": spec })).unwrap();
+        from_struct::<BTreeMap<String, Spec<'_>>>(&object).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn typed_fields_take_what_they_can_hold() {
+        let object = to_struct(&json!({
+            "image": "a", "replicas": 3, "policy": "Orphan", "ratio": 2, "labels": {"x": "y"}, "pair": [-1, 9007199254740992_u64],
+        }));
+        let labels = BTreeMap::from([(Name("x".into()), Name("y".into()))]);
+        assert_eq!(
+            from_struct::<Spec<'_>>(&object.unwrap()).unwrap(),
+            Spec {
+                image: "a",
+                replicas: Some(3),
+                policy: Some(Policy::Orphan),
+                ratio: Some(2.0),
+                labels: Some(labels),
+                pair: Some((-1, 1 << 53)),
+            }
+        );
+        let object = to_struct(&json!({ "image": "a", "replicas": null })).unwrap();
+        assert_eq!(from_struct::<Spec<'_>>(&object).unwrap().replicas, None);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        for (spec, expected) in [
+            (json!({"image": 5}), "spec.image: invalid type: integer `5`, expected a borrowed string"),
+            (json!({"image": "a", "replicas": -1}), "spec.replicas: invalid value: integer `-1`, expected u32"),
+            (json!({"image": "a", "replicas": 1.5}), "spec.replicas: invalid type: floating point `1.5`, expected u32"),
+            (json!({"image": "a", "pair": [1, "x"]}), "spec.pair[1]: invalid type: string \"x\", expected u64"),
+            (json!({"image": "a", "pair": [1, 2, 3]}), "spec.pair: more than 2 elements"),
+            (
+                json!({"image": "a", "policy": "Keep"}),
+                "spec.policy: unknown variant `Keep`, expected `Delete` or `Orphan`",
+            ),
+            (json!({"image": "a", "policy": 1}), "spec.policy: invalid type: integer `1`, expected enum Policy"),
+            (json!({"replicas": 1}), "spec: missing field `image`"),
+            (
+                json!({"image": "a", "labels": {"a.b/c": 1}}),
+                "spec.labels.\"a.b/c\": invalid type: integer `1`, expected a string",
+            ),
+        ] {
+            assert_eq!(error(spec), expected);
+        }
+        let unknown =
+            "spec: unknown field `imag`, expected one of `image`, `replicas`, `policy`, `ratio`, `labels`, `pair`";
+        assert_eq!(error(json!({"imag": 1})), unknown);
+    }
+}

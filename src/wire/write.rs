@@ -157,3 +157,72 @@ impl<'a> Serializer for &'a mut Writer {
 fn more_than_a_name(variant: &str) -> WriteError {
     WriteError::new(format!("the enum variant `{variant}` is more than a name"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Serialize;
+    use serde_json::{Value, json};
+
+    use super::to_struct;
+    use crate::wire::from_struct;
+
+    #[derive(Serialize)]
+    struct Everything {
+        letter: char,
+        nothing: Option<u8>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<u8>,
+        unit: Plain,
+        bytes: [u8; 2],
+        pair: (f32, i64),
+        keys: BTreeMap<Plain, &'static str>,
+    }
+
+    #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+    enum Plain {
+        Delete,
+    }
+
+    #[derive(Serialize)]
+    enum Fancy {
+        New(u8),
+        Tuple(u8, u8),
+        Struct { field: u8 },
+    }
+
+    #[test]
+    fn types_become_what_json_would_make_of_them() {
+        let everything = Everything {
+            letter: 'é',
+            nothing: None,
+            skipped: None,
+            unit: Plain::Delete,
+            bytes: [1, 255],
+            pair: (0.5, -(1 << 53)),
+            keys: BTreeMap::from([(Plain::Delete, "")]),
+        };
+        let object = to_struct(&everything).unwrap();
+        let mut expected = serde_json::to_value(&everything).unwrap();
+        expected["pair"][1] = json!(-9007199254740992.0);
+        assert_eq!(from_struct::<Value>(&object).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_a_struct_cannot_hold_is_refused_with_its_place() {
+        fn error(value: impl Serialize) -> String {
+            to_struct(&BTreeMap::from([("a", BTreeMap::from([("b", vec![value])]))])).unwrap_err().to_string()
+        }
+        assert_eq!(error(f64::NAN), "a.b[0]: a number that is not finite");
+        assert_eq!(error(f32::INFINITY), "a.b[0]: a number that is not finite");
+        assert_eq!(error(u64::MAX), "a.b[0]: 18446744073709551615 is beyond 2^53 and would be rounded");
+        assert_eq!(error(-(1_i64 << 53) - 1), "a.b[0]: -9007199254740993 is beyond 2^53 and would be rounded");
+        assert_eq!(error(BTreeMap::from([(1, 2)])), "a.b[0]: a map key that is not a string");
+        assert_eq!(error(Fancy::New(1)), "a.b[0]: the enum variant `New` is more than a name");
+        assert_eq!(error(Fancy::Tuple(1, 1)), "a.b[0]: the enum variant `Tuple` is more than a name");
+        assert_eq!(error(Fancy::Struct { field: 1 }), "a.b[0]: the enum variant `Struct` is more than a name");
+        assert_eq!(to_struct(&[1]).unwrap_err().to_string(), "not an object");
+        assert_eq!(to_struct(&None::<()>).unwrap_err().to_string(), "not an object");
+    }
+}
