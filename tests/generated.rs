@@ -1,5 +1,7 @@
 //! The committed code in `src/wire/proto/` is what the official files in `proto/` generate. `BLESS=1` rewrites it.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::fs;
 use std::path::Path;
 

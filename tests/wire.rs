@@ -1,5 +1,7 @@
 //! Our reader and writer of encoded Structs agree with prost's own tree, whatever bytes they get.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use bytes::Bytes;
 use function_asya::wire::{RawStruct, ReadError, from_struct, to_struct};
 use proptest::collection::vec;

@@ -142,3 +142,53 @@ fn take_long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
 pub(super) fn malformed(what: &str) -> WireError {
     WireError::new(format!("malformed protobuf: {what}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Content, Message};
+
+    fn read(bytes: &[u8]) -> Result<Option<(u32, Content<'_>)>, String> {
+        Message::new(bytes).fields().next().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_of_every_wire_type_are_delimited() {
+        assert_eq!(read(&[0x08, 0x96, 0x01]), Ok(Some((1, Content::Varint(150)))));
+        assert_eq!(read(&[0x11, 1, 2, 3, 4, 5, 6, 7, 8]), Ok(Some((2, Content::Fixed64([1, 2, 3, 4, 5, 6, 7, 8])))));
+        assert_eq!(read(&[0x1a, 1, 7]), Ok(Some((3, Content::Bytes(&[7])))));
+        assert_eq!(read(&[0x23, 0x2b, 0x08, 1, 0x2c, 0x24]), Ok(Some((4, Content::Other))));
+        assert_eq!(read(&[0x2d, 1, 2, 3, 4]), Ok(Some((5, Content::Other))));
+        assert_eq!(read(&[0xf8, 0xff, 0xff, 0xff, 0x0f, 0]), Ok(Some(((1 << 29) - 1, Content::Varint(0)))));
+        let largest = [0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+        assert_eq!(read(&largest), Ok(Some((1, Content::Varint(u64::MAX)))));
+        assert_eq!(read(&[]), Ok(None));
+    }
+
+    #[test]
+    fn malformed_fields_are_refused() {
+        let cut_off = "a number that is cut off or longer than 64 bits";
+        let cases: [(&[u8], &str); 14] = [
+            (&[0x08], cut_off),
+            (&[0x08, 0x80], cut_off),
+            (&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02], cut_off),
+            (&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0], cut_off),
+            (&[0xf8, 0xff, 0xff, 0xff, 0x1f, 0], "a field number that is too large"),
+            (&[0x00, 0], "a field with the number 0"),
+            (&[0x09, 1, 2, 3, 4, 5, 6, 7], "it ends within a number"),
+            (&[0x0d, 1, 2, 3], "it ends within a number"),
+            (&[0x0a, 1], "a length beyond the end of what holds it"),
+            (
+                &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+                "a length beyond the end of what holds it",
+            ),
+            (&[0x0b, 0x08, 1], cut_off),
+            (&[0x0b, 0x14], "the end of a group that did not begin"),
+            (&[0x0c], "the end of a group that did not begin"),
+            (&[0x0e], "a wire type that does not exist"),
+        ];
+        for (bytes, what) in cases {
+            assert_eq!(read(bytes), Err(format!("malformed protobuf: {what}")), "{bytes:x?}");
+        }
+        assert_eq!(read(&[0x0b; 1000]), Err("malformed protobuf: groups that nest too deep".to_owned()));
+    }
+}

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Crossplane sends Kubernetes objects as `google.protobuf.Struct`, a tree of maps that costs far more to build than the
-//! call needs. So a Struct stays the bytes it came in until somebody reads it; [`read`] and [`write`] are a serde format
+//! call needs. So a Struct stays the bytes it came in until somebody reads it; [`read`] and [`mod@write`] are a serde format
 //! over those bytes, which is to Struct what `serde_json` is to JSON.
 
 mod container;
@@ -27,5 +27,6 @@ pub use write::to_struct;
 
 /// How deep objects and lists may nest in a Struct; the Struct itself is the first level.
 ///
-/// Enough for any Kubernetes object (an OpenAPI schema reaches about 40) and little enough for a 2 MiB stack.
-pub const MAX_DEPTH: usize = 512;
+/// Enough for any Kubernetes object (the deepest CRD we know has 35), and at most half of a 2 MiB stack in a debug build,
+/// whatever serde buffers on the way.
+pub const MAX_DEPTH: usize = 256;
