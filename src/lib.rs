@@ -16,6 +16,7 @@
 //! | [`status`] | phase, conditions and readiness |
 //! | [`resources`] | one file a resource: how to build it, and when it is ready |
 //! | [`transport`] | one file a broker: what it contributes |
+//! | [`wire`] | protobuf to and from the nouns, once each way |
 //! | [`api`] | the few fields we read of other people's resources |
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
 //! | [`schema`], [`tree`], [`go`] | structural schemas, JSON trees, Go's durations and quantities |
@@ -36,3 +37,4 @@ pub mod spec;
 pub mod status;
 pub mod transport;
 pub mod tree;
+pub mod wire;

@@ -61,6 +61,13 @@ impl Path {
         Self(prefix.0.iter().chain(&self.0).cloned().collect())
     }
 
+    /// This path below `step`.
+    #[must_use]
+    pub fn under(mut self, step: Step) -> Self {
+        self.0.insert(0, step);
+        self
+    }
+
     /// The steps, from the root.
     pub fn steps(&self) -> &[Step] {
         &self.0

@@ -1,0 +1,107 @@
+//! The entries of an object: each key once, as protobuf's last occurrence has it.
+
+use std::slice;
+use std::vec;
+
+use bytes::Bytes;
+
+use super::WireError;
+use super::fields::{Content, Fields, Message, malformed};
+use super::value::next_item;
+
+/// One entry of an object.
+#[derive(Default)]
+pub(super) struct Entry<'de> {
+    /// The key, not yet checked to be UTF-8.
+    pub key: &'de [u8],
+    /// The encoded `google.protobuf.Value`.
+    pub value: Message<'de>,
+}
+
+impl<'de> Entry<'de> {
+    fn read(entry: &'de [u8]) -> Result<Self, WireError> {
+        let mut read = Entry::default();
+        let mut fields = Message::new(entry).fields();
+        while let Some((number, content)) = fields.next()? {
+            match (number, content) {
+                (1, Content::Bytes(key)) => read.key = key,
+                (2, Content::Bytes(piece)) => read.value.merge(piece),
+                (1 | 2, _) => return Err(malformed("a key or value of another wire type than its field")),
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Where the encoded entries come from.
+#[derive(Clone)]
+pub(super) enum Source<'de> {
+    /// A `RawStruct`, which keeps them apart.
+    Root(slice::Iter<'de, Bytes>),
+    /// A Struct inside another.
+    Inner(Fields<'de>),
+}
+
+impl<'de> Source<'de> {
+    fn next(&mut self) -> Result<Option<Entry<'de>>, WireError> {
+        let encoded = match self {
+            Source::Root(entries) => entries.next().map(|entry| &entry[..]),
+            Source::Inner(fields) => next_item(fields)?,
+        };
+        encoded.map(Entry::read).transpose()
+    }
+}
+
+/// The entries of an object, each key once. Objects are unordered, so their order means nothing.
+pub(super) enum Entries<'de> {
+    /// Nothing stands twice: they are read one by one.
+    Distinct(Source<'de>),
+    /// They had to be sorted to find out.
+    Sorted(vec::IntoIter<Entry<'de>>),
+}
+
+/// Up to so many keys are compared with each other, on the stack; more are sorted.
+const COMPARED: usize = 16;
+
+impl<'de> Entries<'de> {
+    /// The entries from `source`.
+    pub fn new(source: Source<'de>) -> Result<Self, WireError> {
+        if are_few_and_distinct(source.clone())? {
+            return Ok(Entries::Distinct(source));
+        }
+        last_of_each(source).map(|entries| Entries::Sorted(entries.into_iter()))
+    }
+
+    /// The next entry; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<Entry<'de>>, WireError> {
+        match self {
+            Entries::Distinct(source) => source.next(),
+            Entries::Sorted(entries) => Ok(entries.next()),
+        }
+    }
+}
+
+fn are_few_and_distinct(mut source: Source<'_>) -> Result<bool, WireError> {
+    let mut seen: [&[u8]; COMPARED] = [&[]; COMPARED];
+    let mut count = 0;
+    while let Some(Entry { key, .. }) = source.next()? {
+        if count == COMPARED || seen[..count].contains(&key) {
+            return Ok(false);
+        }
+        seen[count] = key;
+        count += 1;
+    }
+    Ok(true)
+}
+
+fn last_of_each(mut source: Source<'_>) -> Result<Vec<Entry<'_>>, WireError> {
+    let mut entries = Vec::new();
+    while let Some(entry) = source.next()? {
+        entries.push(entry);
+    }
+    entries.reverse();
+    entries.sort_by(|a, b| a.key.cmp(b.key));
+    entries.dedup_by(|later, kept| later.key == kept.key);
+    Ok(entries)
+}

@@ -1,0 +1,194 @@
+//! The encoding below the format: fields of a message, one after the other, each a tag and a few bytes.
+
+use super::{MAX_DEPTH, WireError};
+
+/// The content of one field, as its wire type delimits it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Content<'de> {
+    Varint(u64),
+    Fixed64([u8; 8]),
+    Bytes(&'de [u8]),
+    /// A kind of field that no Struct has: 32 bits wide, or a group.
+    Other,
+}
+
+/// The encoded fields of one message, in the pieces they came in: nearly always one.
+///
+/// A message field that occurs again adds its fields to those that are there; so its encoding is the pieces in a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Message<'de> {
+    piece: &'de [u8],
+    more: Vec<&'de [u8]>,
+}
+
+impl<'de> Message<'de> {
+    /// A message in one piece.
+    pub fn new(piece: &'de [u8]) -> Self {
+        Self { piece, more: Vec::new() }
+    }
+
+    /// Adds a further piece.
+    pub fn merge(&mut self, piece: &'de [u8]) {
+        if self.piece.is_empty() {
+            self.piece = piece;
+        } else if !piece.is_empty() {
+            self.more.push(piece);
+        }
+    }
+
+    /// Its fields, one after the other.
+    pub fn fields(&self) -> Fields<'de> {
+        Fields { rest: self.piece, more: self.more.clone().into_iter() }
+    }
+}
+
+/// What is left to read of a message.
+#[derive(Clone)]
+pub(super) struct Fields<'de> {
+    rest: &'de [u8],
+    more: std::vec::IntoIter<&'de [u8]>,
+}
+
+impl<'de> Fields<'de> {
+    /// The number and content of the next field; `None` at the end.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<(u32, Content<'de>)>, WireError> {
+        while self.rest.is_empty() {
+            match self.more.next() {
+                Some(piece) => self.rest = piece,
+                None => return Ok(None),
+            }
+        }
+        let (number, wire_type) = take_key(&mut self.rest)?;
+        take_content(&mut self.rest, number, wire_type).map(|content| Some((number, content)))
+    }
+}
+
+fn take_key(rest: &mut &[u8]) -> Result<(u32, u8), WireError> {
+    let key = u32::try_from(take_varint(rest)?).map_err(|_| malformed("a field number that is too large"))?;
+    match key >> 3 {
+        0 => Err(malformed("a field with the number 0")),
+        number => Ok((number, (key & 7) as u8)),
+    }
+}
+
+fn take_content<'de>(rest: &mut &'de [u8], number: u32, wire_type: u8) -> Result<Content<'de>, WireError> {
+    match wire_type {
+        0 => take_varint(rest).map(Content::Varint),
+        1 => rest
+            .split_off(..8)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(Content::Fixed64)
+            .ok_or_else(|| malformed("it ends within a number")),
+        2 => take_bytes(rest).map(Content::Bytes),
+        3 => skip_group(rest, number).map(|()| Content::Other),
+        5 => rest.split_off(..4).map(|_| Content::Other).ok_or_else(|| malformed("it ends within a number")),
+        4 => Err(malformed("the end of a group that did not begin")),
+        _ => Err(malformed("a wire type that does not exist")),
+    }
+}
+
+fn take_bytes<'de>(rest: &mut &'de [u8]) -> Result<&'de [u8], WireError> {
+    let len = take_varint(rest)?;
+    usize::try_from(len)
+        .ok()
+        .and_then(|len| rest.split_off(..len))
+        .ok_or_else(|| malformed("a length beyond the end of what holds it"))
+}
+
+/// Groups are older than Structs; only a newer field that we do not know could be one. Skipped without recursion.
+fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), WireError> {
+    let mut open = vec![number];
+    while let Some(innermost) = open.last() {
+        let (number, wire_type) = take_key(rest)?;
+        match wire_type {
+            3 if open.len() == MAX_DEPTH => return Err(malformed("groups that nest too deep")),
+            3 => open.push(number),
+            4 if number == *innermost => drop(open.pop()),
+            _ => drop(take_content(rest, number, wire_type)?),
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn take_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
+    match rest.split_first() {
+        Some((&byte, tail)) if byte < 0x80 => {
+            *rest = tail;
+            Ok(u64::from(byte))
+        }
+        _ => take_long_varint(rest),
+    }
+}
+
+fn take_long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
+    let mut value = 0;
+    for (position, byte) in rest.iter().take(10).enumerate() {
+        if position == 9 && *byte > 1 {
+            break;
+        }
+        value |= u64::from(byte & 0x7f) << (7 * position);
+        if *byte < 0x80 {
+            *rest = &rest[position + 1..];
+            return Ok(value);
+        }
+    }
+    Err(malformed("a number that is cut off or longer than 64 bits"))
+}
+
+/// Cold on purpose: nothing but a broken client sends such bytes.
+#[cold]
+pub(super) fn malformed(what: &str) -> WireError {
+    WireError::new(format!("malformed protobuf: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Content, Message};
+
+    fn read(bytes: &[u8]) -> Result<Option<(u32, Content<'_>)>, String> {
+        Message::new(bytes).fields().next().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_of_every_wire_type_are_delimited() {
+        assert_eq!(read(&[0x08, 0x96, 0x01]), Ok(Some((1, Content::Varint(150)))));
+        assert_eq!(read(&[0x11, 1, 2, 3, 4, 5, 6, 7, 8]), Ok(Some((2, Content::Fixed64([1, 2, 3, 4, 5, 6, 7, 8])))));
+        assert_eq!(read(&[0x1a, 1, 7]), Ok(Some((3, Content::Bytes(&[7])))));
+        assert_eq!(read(&[0x23, 0x2b, 0x08, 1, 0x2c, 0x24]), Ok(Some((4, Content::Other))));
+        assert_eq!(read(&[0x2d, 1, 2, 3, 4]), Ok(Some((5, Content::Other))));
+        assert_eq!(read(&[0xf8, 0xff, 0xff, 0xff, 0x0f, 0]), Ok(Some(((1 << 29) - 1, Content::Varint(0)))));
+        let largest = [0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+        assert_eq!(read(&largest), Ok(Some((1, Content::Varint(u64::MAX)))));
+        assert_eq!(read(&[]), Ok(None));
+    }
+
+    #[test]
+    fn malformed_fields_are_refused() {
+        let cut_off = "a number that is cut off or longer than 64 bits";
+        let cases: [(&[u8], &str); 14] = [
+            (&[0x08], cut_off),
+            (&[0x08, 0x80], cut_off),
+            (&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02], cut_off),
+            (&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0], cut_off),
+            (&[0xf8, 0xff, 0xff, 0xff, 0x1f, 0], "a field number that is too large"),
+            (&[0x00, 0], "a field with the number 0"),
+            (&[0x09, 1, 2, 3, 4, 5, 6, 7], "it ends within a number"),
+            (&[0x0d, 1, 2, 3], "it ends within a number"),
+            (&[0x0a, 1], "a length beyond the end of what holds it"),
+            (
+                &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+                "a length beyond the end of what holds it",
+            ),
+            (&[0x0b, 0x08, 1], cut_off),
+            (&[0x0b, 0x14], "the end of a group that did not begin"),
+            (&[0x0c], "the end of a group that did not begin"),
+            (&[0x0e], "a wire type that does not exist"),
+        ];
+        for (bytes, what) in cases {
+            assert_eq!(read(bytes), Err(format!("malformed protobuf: {what}")), "{bytes:x?}");
+        }
+        assert_eq!(read(&[0x0b; 1000]), Err("malformed protobuf: groups that nest too deep".to_owned()));
+    }
+}

@@ -1,0 +1,32 @@
+//! Protobuf on one side, domain types on the other.
+//!
+//! ```text
+//! bytes ─prost→ proto::v1 messages, each Struct still bytes (RawStruct) ─read::from_struct→ any serde type
+//! bytes ←prost─ proto::v1 messages, with RawStructs passed through or ←write::to_struct─ any serde type
+//! ```
+//!
+//! Crossplane sends Kubernetes objects as `google.protobuf.Struct`, a tree of maps that costs far more to build than the
+//! call needs. So a Struct stays the bytes it came in until somebody reads it; [`read`] and [`mod@write`] are a serde format
+//! over those bytes, which is to Struct what `serde_json` is to JSON.
+
+mod container;
+mod entries;
+mod error;
+mod fields;
+pub mod proto;
+mod raw_struct;
+pub mod read;
+mod value;
+pub mod write;
+mod writer;
+
+pub use error::{ReadError, WireError, WriteError};
+pub use raw_struct::RawStruct;
+pub use read::from_struct;
+pub use write::to_struct;
+
+/// How deep objects and lists may nest in a Struct; the Struct itself is the first level.
+///
+/// Enough for any Kubernetes object (the deepest CRD we know has 35), and at most half of a 2 MiB stack in a debug build,
+/// whatever serde buffers on the way.
+pub const MAX_DEPTH: usize = 256;

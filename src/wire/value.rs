@@ -1,0 +1,70 @@
+//! What a `google.protobuf.Value` says.
+
+use super::fields::{Content, Message, malformed};
+use super::{RawStruct, WireError};
+
+/// A `google.protobuf.Value`; what is inside objects and lists is not read yet, strings are not yet checked.
+pub(super) enum Value<'de> {
+    Null,
+    Number(f64),
+    String(&'de [u8]),
+    Bool(bool),
+    Struct(Message<'de>),
+    List(Message<'de>),
+    /// An object that is not inside another.
+    Root(&'de RawStruct),
+}
+
+impl<'de> Value<'de> {
+    /// Reads the field that is set: the last one, and null if there is none. The same object or list twice in a row is
+    /// one of both, as protobuf merges messages.
+    pub fn read(message: &Message<'de>) -> Result<Self, WireError> {
+        let mut value = Value::Null;
+        let mut fields = message.fields();
+        while let Some((number, content)) = fields.next()? {
+            value = match (number, content) {
+                (1, Content::Varint(_)) => Value::Null,
+                (2, Content::Fixed64(bytes)) => Value::Number(f64::from_le_bytes(bytes)),
+                (3, Content::Bytes(bytes)) => Value::String(bytes),
+                (4, Content::Varint(truth)) => Value::Bool(truth != 0),
+                (5, Content::Bytes(piece)) => value.merge_struct(piece),
+                (6, Content::Bytes(piece)) => value.merge_list(piece),
+                (1..=6, _) => return Err(malformed("a value of another wire type than its field")),
+                _ => value,
+            };
+        }
+        Ok(value)
+    }
+
+    fn merge_struct(self, piece: &'de [u8]) -> Self {
+        match self {
+            Value::Struct(mut message) => {
+                message.merge(piece);
+                Value::Struct(message)
+            }
+            _ => Value::Struct(Message::new(piece)),
+        }
+    }
+
+    fn merge_list(self, piece: &'de [u8]) -> Self {
+        match self {
+            Value::List(mut message) => {
+                message.merge(piece);
+                Value::List(message)
+            }
+            _ => Value::List(Message::new(piece)),
+        }
+    }
+}
+
+/// The encoded messages of field 1, which is the only one a Struct and a ListValue have.
+pub(super) fn next_item<'de>(fields: &mut super::fields::Fields<'de>) -> Result<Option<&'de [u8]>, WireError> {
+    loop {
+        match fields.next()? {
+            None => return Ok(None),
+            Some((1, Content::Bytes(item))) => return Ok(Some(item)),
+            Some((1, _)) => return Err(malformed("an entry of another wire type than its field")),
+            Some(_) => {}
+        }
+    }
+}
