@@ -5,5 +5,6 @@
 //!     ─bind→ Binding ─plan→ Resources ─summarise→ Composition ─encode→ RunFunctionResponse
 //! ```
 
+pub mod cli;
 pub mod path;
 pub mod problem;
