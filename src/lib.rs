@@ -22,6 +22,7 @@
 //! | [`schema`], [`tree`], [`go`] | structural schemas, JSON trees, Go's durations and quantities |
 
 pub mod api;
+pub mod cli;
 pub mod composed;
 pub mod go;
 pub mod identity;
