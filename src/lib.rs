@@ -34,6 +34,7 @@ pub mod problem;
 pub mod resolve;
 pub mod resources;
 pub mod schema;
+pub mod serve;
 pub mod spec;
 pub mod status;
 pub mod transport;

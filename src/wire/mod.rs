@@ -16,6 +16,8 @@ mod fields;
 pub mod proto;
 mod raw_struct;
 pub mod read;
+pub mod request;
+pub mod response;
 mod value;
 pub mod write;
 mod writer;

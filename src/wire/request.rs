@@ -1,0 +1,89 @@
+//! From a RunFunctionRequest to [`Inputs`]: only what somebody reads is decoded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, State};
+use super::{RawStruct, from_struct};
+use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
+use crate::path::Path;
+use crate::problem::{Kind, Problem, Problems, Source};
+use crate::resources;
+
+/// Reads a request; what cannot be read is told in [`Inputs::unreadable`].
+///
+/// # Errors
+/// `None` if there is no composite resource to answer for.
+pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inputs> {
+    let observed = request.observed.as_ref()?;
+    let composite = observed.composite.as_ref()?.resource.as_ref()?;
+    let mut unreadable = Problems::default();
+    Some(Inputs {
+        composite: read(composite, &Source::Actor, &mut unreadable).unwrap_or_default(),
+        input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
+        required: required(request, &mut unreadable),
+        observed: observed_resources(observed, &mut unreadable),
+        foreign: request.desired.as_ref().map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect()),
+        cannot_ask: cannot_ask(request),
+        ttl,
+        strict: false,
+        unreadable,
+    })
+}
+
+fn read<'de, T: Deserialize<'de>>(object: &'de RawStruct, source: &Source, unreadable: &mut Problems) -> Option<T> {
+    from_struct(object)
+        .map_err(|error| {
+            let kind = match source {
+                Source::Input | Source::Platform(_) => Kind::Platform,
+                _ => Kind::Value,
+            };
+            unreadable.push(Problem::value(error.path, source.clone(), error.what).of_kind(kind));
+        })
+        .ok()
+}
+
+/// The answers to what was asked for. Crossplane 1 fills one map, Crossplane 2 both.
+fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap<String, Vec<EnvironmentConfig>> {
+    let older = request.extra_resources.iter();
+    let answers: BTreeMap<&String, &Resources> = older.chain(&request.required_resources).collect();
+    let ours = answers.into_iter().filter(|(key, _)| key.as_str() == PLATFORM_KEY || key.starts_with("flavor-"));
+    ours.map(|(key, answer)| {
+        let source = match key.strip_prefix("flavor-") {
+            Some(name) => Source::Flavor(name.to_owned()),
+            None => Source::Platform(key.clone()),
+        };
+        let items = answer.items.iter().filter_map(|item| item.resource.as_ref());
+        let read = items.map(|item| read(item, &source, unreadable).unwrap_or_default());
+        (key.clone(), read.collect())
+    })
+    .collect()
+}
+
+fn observed_resources(state: &State, unreadable: &mut Problems) -> Observed {
+    let object = |name: &str| state.resources.get(name).and_then(|Resource { resource, .. }| resource.as_ref());
+    let source = |name: &str| Source::Observed(name.to_owned());
+    let queue = crate::transport::sqs::QUEUE;
+    let objects = resources::OBJECTS.into_iter().filter_map(|name| {
+        let read = read(object(name)?, &source(name), unreadable).unwrap_or_default();
+        Some((name.to_owned(), read))
+    });
+    let objects = objects.collect();
+    Observed { objects, queue: object(queue).map(|found| read(found, &source(queue), unreadable).unwrap_or_default()) }
+}
+
+/// The caller tells what it can do, and looking up resources is not among it.
+fn cannot_ask(request: &RunFunctionRequest) -> bool {
+    let told = request.meta.as_ref().map_or(&[][..], |meta| &meta.capabilities);
+    let has = |capability: Capability| told.contains(&(capability as i32));
+    has(Capability::Capabilities) && !has(Capability::RequiredResources)
+}
+
+impl Problem {
+    /// A request that has no composite resource is the caller's mistake, not a person's.
+    pub fn no_composite() -> Self {
+        Self::value(Path::root(), Source::Nobody, "the request has no observed composite resource")
+    }
+}
