@@ -60,9 +60,18 @@ fn explain(kind: &ErrorKind) -> (String, &'static str) {
             ("a quote is never closed", "add the closing quote, and indent the lines between the quotes")
         }
         E::SimpleKeyExpected => ("a key without `:`", "write `key: value`"),
+        E::ExpectedDocumentStart => {
+            ("a line that belongs to no object", "indent keys of one map alike, and put `---` between objects")
+        }
         E::ExpectedBlockMappingKey => ("a line that is no `key: value`", "indent keys of one map alike"),
-        E::UnexpectedCharacter { .. } => {
-            return (kind.to_string(), "quote a value that starts with such a character");
+        E::UnexpectedCharacter { character } => {
+            return (format!("the character {character:?} cannot start a value"), "quote the value");
+        }
+        E::UnknownQuotedScalarEscape => {
+            ("an escape that YAML does not know", "write `\\\\` for a backslash, or use '..'")
+        }
+        E::InvalidTrailingDoubleQuotedScalar | E::InvalidTrailingSingleQuotedScalar => {
+            ("text behind the closing quote", "quote the whole value, and escape quotes within it")
         }
         _ => return (format!("not YAML: {kind}"), "correct the line, or the one before it"),
     };

@@ -71,6 +71,8 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         ("a: 1\n'a': 3\n", "f.yaml:2:1: the key `a` stands twice", "quotes make no other key"),
         ("a:\n\tb: 1\n", "f.yaml:2:2: a tab where YAML wants spaces\n  hint: indent with spaces", "tab"),
         ("a: 1\n  b: 2\n", "f.yaml:2:4: a `: ` where no value can begin", "indentation"),
+        ("  a: 1\nb: 2\n", "f.yaml:2:1: a line that belongs to no object", "kubectl would silently drop it"),
+        ("{\"a\": 1}\n{\"b\": 1}", "put `---` between objects", "two JSON objects"),
         ("a: [1\nb: 2\n", "f.yaml:", "unclosed list"),
         ("a: \"x\n", "a quote is never closed", "unclosed quote"),
         ("a: *x\n", "f.yaml:1:4: an alias without its anchor before it", "unknown anchor"),
@@ -87,7 +89,7 @@ fn mistakes_are_told_with_their_line_and_what_to_do() {
         ("- a\n", "f.yaml:1: a list where an object should be", "a list"),
         ("\nhello\n", "f.yaml:2: text where an object should be", "not YAML at all"),
         ("kind: List\nitems:\n- 1\n", "f.yaml:3: a single value where", "an item that is no object"),
-        ("a: @b\n", "quote a value that starts with such a character", "reserved indicator"),
+        ("a: @b\n", "f.yaml:1:4: the character '@' cannot start a value", "reserved indicator"),
     ] {
         let message = failure(text);
         assert!(message.starts_with("error: f.yaml") && message.contains("\n  hint: "), "{why}: {message}");
@@ -128,7 +130,9 @@ fn alias_bombs_are_refused() {
         bomb.push_str(&format!("a{level}: &a{level} [{below}]\n"));
     }
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(100_000));
-    for text in [bomb, long] {
+    let anchors: String = (0..200).map(|level| format!("&a{level} [")).collect();
+    let nested = format!("a: {anchors}{}{}", "x, ".repeat(10_000), "]".repeat(200));
+    for text in [bomb, long, nested] {
         assert!(failure(&text).contains("aliases that repeat too much"));
     }
 }

@@ -1,5 +1,7 @@
 //! From YAML text to a tree that knows the line of every value: the parser's events, put together.
 
+mod keys;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
@@ -10,15 +12,13 @@ use super::scalar::{self, Refusal};
 
 /// How many lists and maps may stand in one another. Everything after reading may recurse this deep.
 pub(super) const MAX_DEPTH: usize = 256;
-/// How much all aliases of a file may bring, counted as [`Node::weight`]: enough for people, little for a bomb.
-const MAX_ALIASED: usize = 4 << 20;
+/// How much the anchors and aliases of a file may copy, in [`Node::weight`]: enough for people, little for a bomb.
+const MAX_COPIED: usize = 8 << 20;
 
 pub(super) const TOO_DEEP: &str = "lists and maps are nested more than 256 deep";
 pub(super) const FLATTEN: &str = "no Kubernetes object needs that; look for a bracket too many";
-const NO_KEY: Refusal = ("a list or a map as a key", "use a string");
 const ITSELF: Refusal = ("an alias inside the value it stands for", "write the value out");
 const BOMB: Refusal = ("aliases that repeat too much", "write the values out, or split the file");
-const NO_MAP: Refusal = ("`<<` with something else than a map", "give it an alias of a map, or a list of those");
 
 /// A value and where it stands.
 #[derive(Clone)]
@@ -59,6 +59,8 @@ enum Key {
 
 /// Line and column, both from 1.
 type Place = (usize, usize);
+/// A scalar as it is written: its text, quotes and tag.
+type Written<'a> = (&'a str, ScalarStyle, Option<&'a Tag>);
 
 /// The documents of a stream; empty ones are left out.
 ///
@@ -87,43 +89,43 @@ struct Builder<'a> {
     file: &'a str,
     documents: Vec<Node>,
     open: Vec<Open>,
+    /// The values that have an anchor. The parser gives each anchor of a stream a number of its own.
     anchors: HashMap<usize, Node>,
-    aliased: usize,
+    copied: usize,
     faults: Vec<Fault>,
 }
 
 impl<'a> Builder<'a> {
     fn new(file: &'a str) -> Self {
-        Self { file, documents: vec![], open: vec![], anchors: HashMap::new(), aliased: 0, faults: vec![] }
+        Self { file, documents: vec![], open: vec![], anchors: HashMap::new(), copied: 0, faults: vec![] }
     }
 
     /// Takes in one event; an error ends the reading.
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Fault> {
         let place = (span.start.line(), span.start.col() + 1);
         match event {
-            Event::DocumentStart(..) => self.anchors.clear(),
-            Event::Scalar(text, style, anchor, tag) => self.scalar(&text, style, tag.as_deref(), anchor, place),
-            Event::SequenceStart(_, anchor, _) => return self.start(Content::List(Vec::new()), anchor, place),
-            Event::MappingStart(_, anchor, _) => return self.start(Content::Map(BTreeMap::new()), anchor, place),
+            Event::Scalar(text, style, anchor, tag) => self.scalar((&text, style, tag.as_deref()), anchor, place),
+            Event::SequenceStart(_, anchor, _) => self.start(Content::List(Vec::new()), anchor, place),
+            Event::MappingStart(_, anchor, _) => self.start(Content::Map(BTreeMap::new()), anchor, place),
             Event::SequenceEnd | Event::MappingEnd => self.end(place),
-            Event::Alias(anchor) => return self.alias(anchor, place),
-            _ => {}
+            Event::Alias(anchor) => self.alias(anchor, place),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, place: Place) {
-        if self.wants_key() && is_merge(text, style, tag) {
+    fn scalar(&mut self, (text, style, tag): Written<'_>, anchor: usize, place: Place) -> Result<(), Fault> {
+        if self.wants_key() && keys::is_merge((text, style, tag)) {
             self.set_key(Key::Merge(place));
-            return;
+            return Ok(());
         }
         let value = scalar::resolve(text, style, tag).unwrap_or_else(|refusal| {
             self.refuse(refusal, place);
             Value::String(text.to_owned())
         });
         let node = Node { line: place.0, content: Content::Scalar(value), height: 0, weight: 32 + text.len() };
-        self.remember(anchor, &node);
+        self.remember(anchor, &node, place)?;
         self.add(node, place);
+        Ok(())
     }
 
     fn start(&mut self, content: Content, anchor: usize, place: Place) -> Result<(), Fault> {
@@ -135,31 +137,34 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn end(&mut self, place: Place) {
-        if let Some(Open { node, anchor, .. }) = self.open.pop() {
-            self.remember(anchor, &node);
-            self.add(node, place);
-        }
+    fn end(&mut self, place: Place) -> Result<(), Fault> {
+        let Some(Open { node, anchor, .. }) = self.open.pop() else { return Ok(()) };
+        self.remember(anchor, &node, place)?;
+        self.add(node, place);
+        Ok(())
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node) {
+    fn remember(&mut self, anchor: usize, node: &Node, place: Place) -> Result<(), Fault> {
         if anchor != 0 {
+            self.copied += node.weight;
             self.anchors.insert(anchor, node.clone());
         }
+        self.within_budget(place)
+    }
+
+    fn within_budget(&self, place: Place) -> Result<(), Fault> {
+        if self.copied > MAX_COPIED { Err(self.fault(BOMB, place)) } else { Ok(()) }
     }
 
     fn alias(&mut self, anchor: usize, place: Place) -> Result<(), Fault> {
         let Some(node) = self.anchors.get(&anchor) else { return Err(self.fault(ITSELF, place)) };
-        self.aliased += node.weight;
-        if self.aliased > MAX_ALIASED {
-            return Err(self.fault(BOMB, place));
-        }
         if self.open.len() + node.height > MAX_DEPTH {
             return Err(self.fault((TOO_DEEP, FLATTEN), place));
         }
+        self.copied += node.weight;
         let node = Node { line: place.0, ..node.clone() };
         self.add(node, place);
-        Ok(())
+        self.within_budget(place)
     }
 
     /// Puts a finished value where it belongs: into the open list or map, or among the documents.
@@ -188,71 +193,6 @@ impl<'a> Builder<'a> {
         self.open.last().is_some_and(|open| matches!(open.node.content, Content::Map(_)) && open.key.is_none())
     }
 
-    fn add_key(&mut self, node: &Node, place: Place) {
-        let name = match &node.content {
-            Content::Scalar(value) => scalar::key(value),
-            _ => Err(NO_KEY),
-        };
-        let key = match name {
-            Ok(name) => Key::Name(name, place),
-            Err(refusal) => {
-                self.refuse(refusal, place);
-                Key::Refused
-            }
-        };
-        self.set_key(key);
-    }
-
-    fn set_key(&mut self, key: Key) {
-        if let Some(open) = self.open.last_mut() {
-            open.node.weight += if let Key::Name(name, _) = &key { name.len() } else { 0 };
-            open.key = Some(key);
-        }
-    }
-
-    /// Sets a key of the open map; one that is written twice is refused, one that a `<<` brought is replaced.
-    fn insert(&mut self, name: String, place: Place, node: Node) {
-        let Some(Open { node: Node { content: Content::Map(map), .. }, merged, .. }) = self.open.last_mut() else {
-            return;
-        };
-        match map.get(&name) {
-            Some((line, _)) if !merged.remove(&name) => {
-                let what = format!("the key `{}` stands twice in one map, first in line {line}", name.escape_debug());
-                self.faults.push(Fault::whole(self.file, what, "keep one of the two").at(place));
-            }
-            _ => {
-                map.insert(name, (place.0, node));
-            }
-        }
-    }
-
-    /// Brings the entries of a map, or of a list of maps where the first one counts, into the open map.
-    fn merge(&mut self, node: Node, place: Place) {
-        let sources = if let Content::List(list) = node.content { list } else { vec![node] };
-        for source in sources.into_iter().rev() {
-            match source.content {
-                Content::Map(entries) => self.merge_entries(entries, place),
-                _ => self.refuse(NO_MAP, place),
-            }
-        }
-    }
-
-    /// kubectl's reader lets `<<` replace keys written before it, other tools do not; so that is refused.
-    fn merge_entries(&mut self, entries: BTreeMap<String, (usize, Node)>, place: Place) {
-        let Some(Open { node: Node { content: Content::Map(map), .. }, merged, .. }) = self.open.last_mut() else {
-            return;
-        };
-        for (name, entry) in entries {
-            if map.contains_key(&name) && !merged.contains(&name) {
-                let what = format!("`<<` after the key `{}`, which it brings too", name.escape_debug());
-                self.faults.push(Fault::whole(self.file, what, "put `<<` first in the map").at(place));
-                continue;
-            }
-            merged.insert(name.clone());
-            map.insert(name, entry);
-        }
-    }
-
     fn refuse(&mut self, refusal: Refusal, place: Place) {
         let fault = self.fault(refusal, place);
         self.faults.push(fault);
@@ -261,10 +201,4 @@ impl<'a> Builder<'a> {
     fn fault(&self, (what, hint): Refusal, place: Place) -> Fault {
         Fault::whole(self.file, what, hint).at(place)
     }
-}
-
-/// True for the merge key, which only counts unquoted.
-fn is_merge(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
-    let tag_allows = tag.is_none_or(|tag| tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("merge"));
-    text == "<<" && style == ScalarStyle::Plain && tag_allows
 }
