@@ -1,11 +1,16 @@
 //! The gRPC server: FunctionRunnerService in both of its versions, answered by one handler.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, Service};
+use tonic::server::NamedService;
 use tonic::{Request, Response, Status};
 
 use crate::composed::{Composition, Step};
@@ -57,11 +62,12 @@ fn log(step: &Step) {
 impl Function {
     /// A panic is a bug that costs this one call.
     fn answer(&self, call: v1::RunFunctionRequest) -> Result<Response<v1::RunFunctionResponse>, Status> {
-        catch_unwind(AssertUnwindSafe(|| run(call, &self.settings))).unwrap_or_else(|_| {
-            tracing::error!("a bug: the call panicked");
-            Err(Status::internal("a bug in function-asya: the call panicked, and its log says where"))
-        })
-        .map(Response::new)
+        catch_unwind(AssertUnwindSafe(|| run(call, &self.settings)))
+            .unwrap_or_else(|_| {
+                tracing::error!("a bug: the call panicked");
+                Err(Status::internal("a bug in function-asya: the call panicked, and its log says where"))
+            })
+            .map(Response::new)
     }
 }
 
@@ -102,13 +108,46 @@ pub async fn serve(
     settings: Settings,
     stop: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let largest = settings.max_request;
-    let function = Function { settings };
-    let v1 = v1::function_runner_service_server::FunctionRunnerServiceServer::new(function.clone());
-    let v1beta1 = v1beta1::function_runner_service_server::FunctionRunnerServiceServer::new(function);
+    let router = Router::new(Function { settings });
     tonic::transport::Server::builder()
-        .add_service(v1.max_decoding_message_size(largest))
-        .add_service(v1beta1.max_decoding_message_size(largest))
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop)
+        .serve_with_incoming_shutdown(router, TcpListenerStream::new(listener), stop)
         .await
+}
+
+type V1 = v1::function_runner_service_server::FunctionRunnerServiceServer<Function>;
+type V1Beta1 = v1beta1::function_runner_service_server::FunctionRunnerServiceServer<Function>;
+
+/// Which service a call is for, by its path.
+#[derive(Clone)]
+struct Router {
+    v1: V1,
+    v1beta1: V1Beta1,
+}
+
+impl Router {
+    fn new(function: Function) -> Self {
+        let largest = function.settings.max_request;
+        Self {
+            v1: V1::new(function.clone()).max_decoding_message_size(largest),
+            v1beta1: V1Beta1::new(function).max_decoding_message_size(largest),
+        }
+    }
+}
+
+impl Service<http::Request<Body>> for Router {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, call: http::Request<Body>) -> Self::Future {
+        match call.uri().path().split('/').nth(1) {
+            Some(V1::NAME) => self.v1.call(call),
+            Some(V1Beta1::NAME) => self.v1beta1.call(call),
+            _ => Box::pin(async { Ok(Status::unimplemented("no such service").into_http()) }),
+        }
+    }
 }

@@ -25,7 +25,10 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
         input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
         observed: observed_resources(observed, &mut unreadable),
-        foreign: request.desired.as_ref().map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect()),
+        foreign: request
+            .desired
+            .as_ref()
+            .map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect()),
         cannot_ask: cannot_ask(request),
         ttl,
         strict: false,

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::proto::v1::{
-    self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest, RunFunctionResponse,
-    Severity, State, Status, Target, resource_selector::Match,
+    self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest,
+    RunFunctionResponse, Severity, State, Status, Target, resource_selector::Match,
 };
 use super::{RawStruct, from_struct, to_struct};
 use crate::composed::{self, Composition, Notice, Step, Truth, Verdict};
@@ -54,7 +54,11 @@ fn requirements(asked: &composed::Requirements) -> Option<Requirements> {
         (key.clone(), selector)
     });
     let resources: std::collections::BTreeMap<_, _> = selectors.collect();
-    (!resources.is_empty()).then(|| Requirements { extra_resources: resources.clone(), resources, ..Requirements::default() })
+    (!resources.is_empty()).then(|| Requirements {
+        extra_resources: resources.clone(),
+        resources,
+        ..Requirements::default()
+    })
 }
 
 /// The desired state: the earlier steps' as it came, and ours.
@@ -97,7 +101,11 @@ fn kind_of(request: &RunFunctionRequest) -> Value {
     let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
     let observed = composite.and_then(|composite| from_struct::<Kind>(composite).ok()).unwrap_or_default();
     let told = [("apiVersion", observed.api_version), ("kind", observed.kind)];
-    Value::Object(told.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::String(value?)))).collect::<Map<_, _>>())
+    Value::Object(
+        told.into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), Value::String(value?))))
+            .collect::<Map<_, _>>(),
+    )
 }
 
 #[derive(Default, serde::Deserialize)]

@@ -1,0 +1,385 @@
+//! From files to [`Inputs`]: the actor, its flavors and settings, what is observed, and the Composition's step.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::files::{self, Document};
+use super::report::Files;
+use super::stop::Stop;
+use crate::composed::{Composition, Step};
+use crate::inputs::{EnvironmentConfig, Inputs, Observed};
+use crate::path::Path;
+use crate::pipeline::compose;
+use crate::problem::{Problem, Source};
+use crate::resources;
+use crate::tree;
+
+/// The Composition that the Configuration package carries.
+const PACKAGED: &str = include_str!("../../package/composition.yaml");
+
+/// The annotation that names a composed resource.
+pub const RESOURCE_NAME: &str = "crossplane.io/composition-resource-name";
+
+/// The files of one call.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The AsyncActor claim or XAsyncActor: a file, or `-` for standard input
+    #[arg(value_name = "ACTOR")]
+    pub actor: PathBuf,
+    /// Flavors and platform settings (EnvironmentConfigs): files, directories or `-`
+    #[arg(short = 'e', long = "required-resources", visible_alias = "extra-resources", value_name = "FILE", num_args = 1..)]
+    pub environment: Vec<PathBuf>,
+    /// Observed composed resources: files, directories or `-`
+    #[arg(short = 'o', long = "observed-resources", value_name = "FILE", num_args = 1..)]
+    pub observed: Vec<PathBuf>,
+    /// The namespace, for an actor whose file names none
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+    /// The Composition whose step's input holds; the packaged one unless given
+    #[arg(long, value_name = "FILE")]
+    pub composition: Option<PathBuf>,
+}
+
+/// Everything that was read.
+pub struct Scene {
+    /// The actor as its file has it.
+    pub actor: Document,
+    /// The composite as Crossplane would make it.
+    pub composite: Value,
+    /// The EnvironmentConfigs.
+    pub configs: Vec<Document>,
+    /// Observed composed resources by name.
+    pub observed: BTreeMap<String, Value>,
+    /// The Composition that was named, with the path of our step's input.
+    pub composition: Option<(Document, Path)>,
+    /// The name of our step.
+    pub step: String,
+    /// Our step's input.
+    pub input: Option<Value>,
+    /// What was skipped, and other remarks.
+    pub notes: Vec<String>,
+    /// What is wrong with the files though they could be read.
+    pub problems: Vec<Problem>,
+}
+
+impl Scene {
+    /// Reads all files.
+    ///
+    /// # Errors
+    /// [`Stop`] with everything that cannot be read as what it should be.
+    pub fn read(arguments: &Arguments, stdin: &mut dyn Read) -> Result<Self, Stop> {
+        let actor = files::read(std::slice::from_ref(&arguments.actor), stdin);
+        let environment = files::read(&arguments.environment, stdin);
+        let observed = files::read(&arguments.observed, stdin);
+        let composition = arguments.composition.as_ref().map(|file| files::read(std::slice::from_ref(file), stdin));
+        let failures = [actor.as_ref().err(), environment.as_ref().err(), observed.as_ref().err()];
+        let failures = failures.into_iter().chain([composition.as_ref().and_then(|read| read.as_ref().err())]);
+        let text: String = failures.flatten().map(|failure| format!("{failure}\n")).collect();
+        let (Ok(actor), Ok(environment), Ok(observed)) = (actor, environment, observed) else {
+            return Err(Stop::unreadable(text));
+        };
+        let composition = composition.transpose().map_err(|_| Stop::unreadable(text))?;
+        let mut scene = Self::of_actor(the_actor(actor, arguments)?, arguments.namespace.as_deref());
+        scene.take_configs(environment)?;
+        scene.take_observed(observed)?;
+        scene.take_composition(composition)?;
+        Ok(scene)
+    }
+
+    /// A scene that holds an actor and nothing else, with the packaged Composition.
+    pub fn of_actor(actor: Document, namespace: Option<&str>) -> Self {
+        let mut problems = metadata_texts(&actor.value);
+        problems.extend(namespace_clash(&actor.value, namespace));
+        let composite = composite(&actor.value, namespace);
+        Self {
+            actor,
+            composite,
+            configs: Vec::new(),
+            observed: BTreeMap::new(),
+            composition: None,
+            step: String::new(),
+            input: None,
+            notes: Vec::new(),
+            problems,
+        }
+    }
+
+    /// Takes the EnvironmentConfigs among `documents`; other kinds are skipped with a note.
+    fn take_configs(&mut self, documents: Vec<Document>) -> Result<(), Stop> {
+        for document in documents {
+            if kind(&document.value) == ("apiextensions.crossplane.io", "EnvironmentConfig") {
+                let name = document.value.pointer("/metadata/name").and_then(Value::as_str);
+                if name.is_none_or(str::is_empty) {
+                    return Err(Stop::unusable(
+                        &document,
+                        "an EnvironmentConfig without a name",
+                        "set `metadata.name`",
+                    ));
+                }
+                self.configs.push(document);
+            } else {
+                self.notes.push(skipped(&document));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_observed(&mut self, documents: Vec<Document>) -> Result<(), Stop> {
+        for document in documents {
+            let annotations = document.value.pointer("/metadata/annotations");
+            let name = annotations.and_then(|annotations| annotations.get(RESOURCE_NAME)?.as_str());
+            let Some(name) = name.map(str::to_owned) else {
+                let what = format!("an observed object without the annotation {RESOURCE_NAME}");
+                return Err(Stop::unusable(
+                    &document,
+                    &what,
+                    "set it to the composed resource's name, such as `sqs-queue`",
+                ));
+            };
+            if !resources::is_ours(&name) {
+                self.notes.push(format!(
+                    "note: {}:{}: `{name}` is no resource of ours, skipped",
+                    document.file, document.line
+                ));
+            } else if self.observed.contains_key(&name) {
+                let what = format!("a second observed object called `{name}`");
+                return Err(Stop::unusable(&document, &what, "keep one of the two"));
+            } else {
+                self.observed.insert(name, document.value);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_composition(&mut self, documents: Option<Vec<Document>>) -> Result<(), Stop> {
+        let Some(documents) = documents else {
+            let packaged: Value = serde_yaml::from_str(PACKAGED).expect("a packaged file is YAML");
+            let (_, step, input) = our_step(&packaged).expect("the packaged Composition has our step");
+            (self.step, self.input) = (step, input);
+            return Ok(());
+        };
+        let file = documents.first().map_or_else(String::new, |document| document.file.clone());
+        let composition = documents.into_iter().find(|document| kind(&document.value).1 == "Composition");
+        let Some(document) = composition else {
+            return Err(Stop::unreadable(format!(
+                "error: {file}: holds no Composition\n  hint: give the file that `kubectl get composition -o yaml` prints\n"
+            )));
+        };
+        let Some((index, step, input)) = our_step(&document.value) else {
+            let what = "no step of this Composition calls function-asya";
+            return Err(Stop::unusable(&document, what, "its `functionRef.name` ends in `function-asya`"));
+        };
+        let path = Path::keys("spec.pipeline").index(index).key("input");
+        (self.step, self.input, self.composition) = (step, input, Some((document, path)));
+        Ok(())
+    }
+
+    /// Where problems may point.
+    pub fn files(&self) -> Files<'_> {
+        let composition = self.composition.as_ref().map(|(document, path)| (document, path.clone()));
+        Files { actor: Some(&self.actor), composition, configs: &self.configs }
+    }
+
+    /// Answers as Crossplane would have it: asks, looks the answers up among the files, asks again.
+    ///
+    /// # Errors
+    /// [`Stop`] if an observed object is not what its name says.
+    pub fn answer(&self) -> Result<Composition, Stop> {
+        let mut inputs = self.inputs()?;
+        loop {
+            match compose(&inputs) {
+                Step::Answer(composition) => return Ok(*composition),
+                Step::Ask(requirements) => {
+                    for (key, name) in requirements {
+                        inputs.required.insert(key, self.configs_called(&name));
+                    }
+                }
+            }
+        }
+    }
+
+    fn inputs(&self) -> Result<Inputs, Stop> {
+        let mut observed = Observed::default();
+        for (name, object) in &self.observed {
+            let wrong = |error: serde_json::Error| {
+                Stop::unreadable(format!(
+                    "error: observed resource `{name}` cannot be read: {error}\n  hint: `kubectl get -o yaml` prints what is expected\n"
+                ))
+            };
+            if name == crate::transport::sqs::QUEUE {
+                observed.queue = Some(serde_json::from_value(object.clone()).map_err(wrong)?);
+            } else {
+                observed.objects.insert(name.clone(), serde_json::from_value(object.clone()).map_err(wrong)?);
+            }
+        }
+        let composite = serde_json::from_value(self.composite.clone()).map_err(|error| {
+            Stop::unreadable(format!("error: {}: the actor cannot be read: {error}\n", self.actor.file))
+        })?;
+        Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
+    }
+
+    fn configs_called(&self, name: &str) -> Vec<EnvironmentConfig> {
+        let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
+        let found = self.configs.iter().filter(called);
+        found.map(|config| serde_json::from_value(config.value.clone()).unwrap_or_default()).collect()
+    }
+}
+
+/// The one actor of the actor's file.
+fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document, Stop> {
+    let (mut actors, others): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| is_actor(&document.value));
+    let file = if arguments.actor.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        arguments.actor.display().to_string()
+    };
+    match (actors.len(), others.first()) {
+        (1, _) => Ok(actors.remove(0)),
+        (0, Some(other)) => {
+            let (_, kind) = kind(&other.value);
+            let what = format!(
+                "holds no AsyncActor, but {}",
+                if kind.is_empty() { "an object without a kind".to_owned() } else { format!("a {kind}") }
+            );
+            Err(Stop::unusable(
+                other,
+                &what,
+                "the first argument is the actor; flavors and settings go to -e, observed resources to -o",
+            ))
+        }
+        (0, None) => Err(Stop::unreadable(format!(
+            "error: {file}: holds no AsyncActor\n  hint: give a file with one AsyncActor or XAsyncActor\n"
+        ))),
+        (count, _) => {
+            let what = format!("holds {count} actors; one is rendered at a time");
+            Err(Stop::unusable(&actors[1], &what, "put each actor into a file of its own"))
+        }
+    }
+}
+
+/// True for an AsyncActor or XAsyncActor.
+pub fn is_actor(value: &Value) -> bool {
+    matches!(kind(value), ("asya.sh", "AsyncActor" | "XAsyncActor"))
+}
+
+/// An object's group and kind.
+pub fn kind(value: &Value) -> (&str, &str) {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    (text("apiVersion").split('/').next().unwrap_or_default(), text("kind"))
+}
+
+/// A remark that a document was not read.
+pub fn skipped(document: &Document) -> String {
+    let (_, kind) = kind(&document.value);
+    let kind = if kind.is_empty() { "an object without a kind" } else { kind };
+    format!("note: {}:{}: {kind} is neither flavor nor platform settings, skipped", document.file, document.line)
+}
+
+/// Our step of a Composition: its place, its name, its input.
+fn our_step(composition: &Value) -> Option<(usize, String, Option<Value>)> {
+    let steps = composition.pointer("/spec/pipeline")?.as_array()?;
+    let ours = |step: &Value| {
+        let function = step.pointer("/functionRef/name").and_then(Value::as_str).unwrap_or_default();
+        function == "function-asya" || function.ends_with("-function-asya")
+    };
+    let index = steps.iter().position(ours)?;
+    let step = &steps[index];
+    let name = step.get("step").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some((index, name, step.get("input").filter(|input| !input.is_null()).cloned()))
+}
+
+/// The composite Crossplane would make of a claim, named like it; a composite stays what it is.
+fn composite(actor: &Value, namespace: Option<&str>) -> Value {
+    let mut composite = actor.clone();
+    let metadata = actor.get("metadata");
+    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str()).filter(|text| !text.is_empty());
+    if kind(actor).1 == "AsyncActor" {
+        let namespace = text("namespace").or(namespace);
+        composite["kind"] = "XAsyncActor".into();
+        if let Some(Value::Object(metadata)) = composite.get_mut("metadata") {
+            metadata.remove("namespace");
+        }
+        let claim = tree::object([
+            ("apiVersion", actor.get("apiVersion").cloned()),
+            ("kind", Some("AsyncActor".into())),
+            ("name", text("name").map(Value::from)),
+            ("namespace", namespace.map(Value::from)),
+        ]);
+        let labels = tree::object([
+            ("crossplane.io/claim-name", text("name").map(Value::from)),
+            ("crossplane.io/claim-namespace", namespace.map(Value::from)),
+        ]);
+        set(&mut composite, &["metadata", "labels"], labels);
+        set(&mut composite, &["spec"], json!({"claimRef": claim}));
+    } else if let Some(namespace) = namespace
+        && places(actor).next().is_none()
+    {
+        set(&mut composite, &["metadata", "labels"], json!({"crossplane.io/claim-namespace": namespace}));
+    }
+    composite
+}
+
+/// Lays `over` on the map at `keys`, which is made if it is not there; another shape is left for the checks to tell.
+fn set(object: &mut Value, keys: &[&str], over: Value) {
+    let place = keys.iter().try_fold(object, |value, key| {
+        let map = value.as_object_mut()?;
+        let place = map.entry(*key).or_insert(Value::Null);
+        if place.is_null() {
+            *place = Value::Object(Map::new());
+        }
+        Some(place)
+    });
+    if let Some(place @ Value::Object(_)) = place {
+        tree::overlay(place, &over);
+    }
+}
+
+/// The namespaces that an actor's file names, and where.
+fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
+    let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
+    let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
+    places.into_iter().filter_map(|path| {
+        let name = tree::get(actor, &path)?.as_str().filter(|name| !name.is_empty())?;
+        Some((path, name))
+    })
+}
+
+fn namespace_clash(actor: &Value, namespace: Option<&str>) -> Option<Problem> {
+    let namespace = namespace?;
+    let (path, other) = places(actor).find(|(_, other)| *other != namespace)?;
+    let what = format!("says namespace {other:?}, but -n says {namespace:?}");
+    Some(Problem::value(path, Source::Actor, what).hint("drop -n, or make them agree"))
+}
+
+/// Labels and annotations are texts; YAML reads `yes` and `1` as something else.
+fn metadata_texts(actor: &Value) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let wrong = |path: Path, value: &Value, wanted: &str| {
+        Problem::value(path, Source::Actor, format!("must be {wanted}, not {}", tree::shape(value)))
+    };
+    for key in ["name", "namespace"] {
+        let path = Path::keys("metadata").key(key);
+        if let Some(value) = tree::get(actor, &path).filter(|value| !value.is_string() && !value.is_null()) {
+            problems.push(wrong(path, value, "a string").hint("quote it"));
+        }
+    }
+    for key in ["labels", "annotations"] {
+        let path = Path::keys("metadata").key(key);
+        match tree::get(actor, &path) {
+            Some(Value::Object(map)) => {
+                let bad = map.iter().filter(|(_, value)| !value.is_string());
+                problems.extend(bad.map(|(name, value)| wrong(path.key(name), value, "a string").hint("quote it")));
+            }
+            Some(value) if !value.is_null() => problems.push(wrong(path, value, "a map of strings")),
+            _ => {}
+        }
+    }
+    match actor.get("metadata") {
+        Some(value) if !value.is_object() => problems.push(wrong(Path::keys("metadata"), value, "a map")),
+        _ => {}
+    }
+    problems
+}

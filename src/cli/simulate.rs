@@ -1,0 +1,135 @@
+//! Plays the reconcile loop to its end, inventing what the providers, KEDA and Kubernetes would report.
+
+use serde_json::{Value, json};
+
+use super::crossplane;
+use super::scene::{RESOURCE_NAME, Scene};
+use super::stop::Stop;
+use crate::composed::Composition;
+use crate::resources::{DEPLOYMENT, SCALED_OBJECT, manifest};
+use crate::tree;
+
+/// How many rounds are played at most; three are needed when nothing exists yet.
+const ROUNDS: usize = 10;
+
+/// The AWS account of a simulated queue, where none is known.
+const SOME_ACCOUNT: &str = "000000000000";
+
+/// How the simulation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum End {
+    /// Pods run.
+    Ready,
+    /// KEDA has scaled an idle actor to zero.
+    Napping,
+}
+
+/// Plays rounds until nothing changes any more, from what `scene` observes; `scene` then holds what is observed last.
+///
+/// # Errors
+/// [`Stop`] if an observed object cannot be read.
+pub fn play(scene: &mut Scene, end: End) -> Result<Composition, Stop> {
+    let mut composition = scene.answer()?;
+    for _ in 0..ROUNDS {
+        if !composition.problems.is_empty() {
+            break;
+        }
+        let (composite, observed) = (scene.composite.clone(), scene.observed.clone());
+        advance(scene, &composition, end);
+        if (composite, observed) == (scene.composite.clone(), scene.observed.clone()) {
+            break;
+        }
+        composition = scene.answer()?;
+    }
+    Ok(composition)
+}
+
+/// One round: what was answered becomes what is observed.
+fn advance(scene: &mut Scene, composition: &Composition, end: End) {
+    scene.observed.retain(|name, _| composition.resources.contains_key(name.as_str()));
+    for (name, composed) in &composition.resources {
+        let before = scene.observed.remove(*name).unwrap_or_else(|| json!({}));
+        scene.observed.insert((*name).to_owned(), report(name, &composed.object, before, composition, end));
+    }
+    let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
+    status["conditions"] = Value::Array(crossplane::conditions(composition));
+    scene.composite["status"] = status;
+}
+
+/// An emitted resource as its provider would report it.
+fn report(name: &str, emitted: &Value, mut observed: Value, composition: &Composition, end: End) -> Value {
+    tree::overlay(&mut observed, emitted);
+    observed["metadata"]["annotations"][RESOURCE_NAME] = name.into();
+    let at_provider = match manifest(emitted) {
+        None => queue(emitted),
+        Some(manifest) => {
+            let live = observed.pointer("/status/atProvider/manifest").cloned().unwrap_or_else(|| json!({}));
+            json!({"manifest": live_object(name, manifest, live, composition, end)})
+        }
+    };
+    let synced = json!({"type": "Synced", "status": "True", "reason": "ReconcileSuccess"});
+    let ready = json!({"type": "Ready", "status": "True", "reason": "Available"});
+    observed["status"] = json!({"atProvider": at_provider, "conditions": [ready, synced]});
+    observed
+}
+
+fn queue(emitted: &Value) -> Value {
+    let text =
+        |key: &str| emitted.pointer(&format!("/spec/forProvider/{key}")).and_then(Value::as_str).unwrap_or_default();
+    let (name, region) = (text("name"), text("region"));
+    let url = format!("https://sqs.{region}.amazonaws.com/{SOME_ACCOUNT}/{name}");
+    json!({
+        "arn": format!("arn:aws:sqs:{region}:{SOME_ACCOUNT}:{name}"),
+        "id": url,
+        "name": name,
+        "region": region,
+        "tags": emitted.pointer("/spec/forProvider/tags"),
+        "url": url,
+    })
+}
+
+/// A Kubernetes object after it was applied.
+fn live_object(name: &str, manifest: &Value, mut live: Value, composition: &Composition, end: End) -> Value {
+    tree::overlay(&mut live, manifest);
+    live["metadata"]["uid"] = format!("simulated-{name}").into();
+    live["metadata"]["generation"] = 1.into();
+    match name {
+        SCALED_OBJECT => {
+            let ready = json!({"type": "Ready", "status": "True", "reason": "ScaledObjectReady"});
+            let hpa = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            live["status"] = json!({"conditions": [ready], "hpaName": format!("keda-hpa-{hpa}")});
+        }
+        DEPLOYMENT => {
+            let replicas = replicas(manifest, composition, end);
+            live["spec"]["replicas"] = replicas.into();
+            live["status"] = deployment(replicas);
+        }
+        _ => {}
+    }
+    live
+}
+
+/// How many pods there are: what the Deployment says, else what KEDA would make it.
+fn replicas(manifest: &Value, composition: &Composition, end: End) -> i64 {
+    if let Some(fixed) = manifest.pointer("/spec/replicas").and_then(Value::as_i64) {
+        return fixed;
+    }
+    let scaled = composition.resources.get(SCALED_OBJECT).and_then(|scaled| crate::resources::manifest(&scaled.object));
+    let min = scaled.and_then(|scaled| scaled.pointer("/spec/minReplicaCount")?.as_i64()).unwrap_or(0);
+    match end {
+        End::Ready => min.max(1),
+        End::Napping => min,
+    }
+}
+
+fn deployment(replicas: i64) -> Value {
+    let available = json!({"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"});
+    let progressing = json!({"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"});
+    let mut status = json!({"observedGeneration": 1, "conditions": [available, progressing]});
+    if replicas > 0 {
+        for count in ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas"] {
+            status[count] = replicas.into();
+        }
+    }
+    status
+}
