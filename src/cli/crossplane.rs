@@ -54,8 +54,8 @@ pub fn conditions(composition: &Composition) -> Vec<Value> {
         composition.resources.iter().filter(|(_, composed)| !composed.ready).map(|(name, _)| *name).collect();
     let ready = match (unready.as_slice(), composition.hold) {
         ([], false) => json!({"type": "Ready", "status": "True", "reason": "Available"}),
-        ([], true) => json!({"type": "Ready", "status": "False", "reason": "Creating"}),
-        (unready, _) => {
+        (_, true) => json!({"type": "Ready", "status": "False", "reason": "Creating"}),
+        (unready, false) => {
             let message = format!("Unready resources: {}", some(unready));
             json!({"type": "Ready", "status": "False", "reason": "Creating", "message": message})
         }
@@ -78,10 +78,9 @@ pub fn conditions(composition: &Composition) -> Vec<Value> {
 /// `a, b, c, and 2 more`, as Crossplane counts.
 fn some(names: &[&str]) -> String {
     match names {
-        [one] => (*one).to_owned(),
+        [first, second, third] => format!("{first}, {second}, and {third}"),
         names if names.len() > NAMED => format!("{}, and {} more", names[..NAMED].join(", "), names.len() - NAMED),
-        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
-        [] => String::new(),
+        names => names.join(", "),
     }
 }
 

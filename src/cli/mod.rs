@@ -12,7 +12,7 @@ pub mod print;
 pub mod render;
 pub mod report;
 pub mod scene;
-mod simulate;
+pub mod simulate;
 pub mod stop;
 
 use stop::{COULD_NOT_RUN, FINE, Stop};
