@@ -175,6 +175,7 @@ impl<'de> MapAccess<'de> for Object<'de> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
         Value::read(&self.entry.value)
+            .map_err(ReadError::from)
             .and_then(|value| seed.deserialize(Reader { value, depth: self.depth }))
             .map_err(|error| error.under(Step::Key(String::from_utf8_lossy(self.entry.key).into_owned())))
     }
@@ -196,6 +197,7 @@ impl<'de> SeqAccess<'de> for List<'de> {
         let index = self.index;
         self.index += 1;
         Value::read(&Message::new(item))
+            .map_err(ReadError::from)
             .and_then(|value| seed.deserialize(Reader { value, depth: self.depth }))
             .map(Some)
             .map_err(|error| error.under(Step::Index(index)))

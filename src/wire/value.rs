@@ -1,7 +1,7 @@
 //! What a `google.protobuf.Value` says.
 
-use super::fields::{Content, Message, malformed};
-use super::{RawStruct, WireError};
+use super::RawStruct;
+use super::fields::{Content, Malformed, Message};
 
 /// A `google.protobuf.Value`; what is inside objects and lists is not read yet, strings are not yet checked.
 pub(super) enum Value<'de> {
@@ -18,7 +18,7 @@ pub(super) enum Value<'de> {
 impl<'de> Value<'de> {
     /// Reads the field that is set: the last one, and null if there is none. The same object or list twice in a row is
     /// one of both, as protobuf merges messages.
-    pub fn read(message: &Message<'de>) -> Result<Self, WireError> {
+    pub fn read(message: &Message<'de>) -> Result<Self, Malformed> {
         let mut value = Value::Null;
         let mut fields = message.fields();
         while let Some((number, content)) = fields.next()? {
@@ -29,7 +29,7 @@ impl<'de> Value<'de> {
                 (4, Content::Varint(truth)) => Value::Bool(truth != 0),
                 (5, Content::Bytes(piece)) => value.merge_struct(piece),
                 (6, Content::Bytes(piece)) => value.merge_list(piece),
-                (1..=6, _) => return Err(malformed("a value of another wire type than its field")),
+                (1..=6, _) => return Err(Malformed("a value of another wire type than its field")),
                 _ => value,
             };
         }
@@ -58,12 +58,12 @@ impl<'de> Value<'de> {
 }
 
 /// The encoded messages of field 1, which is the only one a Struct and a ListValue have.
-pub(super) fn next_item<'de>(fields: &mut super::fields::Fields<'de>) -> Result<Option<&'de [u8]>, WireError> {
+pub(super) fn next_item<'de>(fields: &mut super::fields::Fields<'de>) -> Result<Option<&'de [u8]>, Malformed> {
     loop {
         match fields.next()? {
             None => return Ok(None),
             Some((1, Content::Bytes(item))) => return Ok(Some(item)),
-            Some((1, _)) => return Err(malformed("an entry of another wire type than its field")),
+            Some((1, _)) => return Err(Malformed("an entry of another wire type than its field")),
             Some(_) => {}
         }
     }
