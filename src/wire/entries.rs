@@ -22,11 +22,10 @@ impl<'de> Entry<'de> {
     fn read(entry: &'de [u8]) -> Result<Self, Malformed> {
         let mut read = Entry::default();
         let mut fields = Message::new(entry).fields();
-        while let Some((number, content)) = fields.next()? {
+        while let Some((number, content)) = fields.next(&[2, 2])? {
             match (number, content) {
                 (1, Content::Bytes(key)) => read.key = key,
                 (2, Content::Bytes(piece)) => read.value.merge(piece),
-                (1 | 2, _) => return Err(Malformed("a key or value of another wire type than its field")),
                 _ => {}
             }
         }

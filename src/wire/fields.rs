@@ -63,9 +63,9 @@ pub(super) struct Fields<'de> {
 }
 
 impl<'de> Fields<'de> {
-    /// The number and content of the next field; `None` at the end.
+    /// The number and content of the next field; `None` at the end. `types` are the wire types of fields 1, 2, ….
     #[inline]
-    pub fn next(&mut self) -> Result<Option<(u32, Content<'de>)>, Malformed> {
+    pub fn next(&mut self, types: &[u8]) -> Result<Option<(u32, Content<'de>)>, Malformed> {
         while self.rest.is_empty() {
             match self.more.as_mut().and_then(|more| more.next()) {
                 Some(piece) => self.rest = piece,
@@ -73,6 +73,9 @@ impl<'de> Fields<'de> {
             }
         }
         let (number, wire_type) = take_key(&mut self.rest)?;
+        if types.get(number as usize - 1).is_some_and(|expected| *expected != wire_type) {
+            return Err(Malformed("a field of another wire type than it has"));
+        }
         take_content(&mut self.rest, number, wire_type).map(|content| Some((number, content)))
     }
 }
@@ -159,7 +162,7 @@ mod tests {
     use super::{Content, Malformed, Message};
 
     fn read(bytes: &[u8]) -> Result<Option<(u32, Content<'_>)>, &'static str> {
-        Message::new(bytes).fields().next().map_err(|Malformed(what)| what)
+        Message::new(bytes).fields().next(&[]).map_err(|Malformed(what)| what)
     }
 
     #[test]

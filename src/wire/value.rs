@@ -21,7 +21,7 @@ impl<'de> Value<'de> {
     pub fn read(message: &Message<'de>) -> Result<Self, Malformed> {
         let mut value = Value::Null;
         let mut fields = message.fields();
-        while let Some((number, content)) = fields.next()? {
+        while let Some((number, content)) = fields.next(&[0, 1, 2, 0, 2, 2])? {
             value = match (number, content) {
                 (1, Content::Varint(_)) => Value::Null,
                 (2, Content::Fixed64(bytes)) => Value::Number(f64::from_le_bytes(bytes)),
@@ -29,7 +29,6 @@ impl<'de> Value<'de> {
                 (4, Content::Varint(truth)) => Value::Bool(truth != 0),
                 (5, Content::Bytes(piece)) => value.merge_struct(piece),
                 (6, Content::Bytes(piece)) => value.merge_list(piece),
-                (1..=6, _) => return Err(Malformed("a value of another wire type than its field")),
                 _ => value,
             };
         }
@@ -60,10 +59,9 @@ impl<'de> Value<'de> {
 /// The encoded messages of field 1, which is the only one a Struct and a ListValue have.
 pub(super) fn next_item<'de>(fields: &mut super::fields::Fields<'de>) -> Result<Option<&'de [u8]>, Malformed> {
     loop {
-        match fields.next()? {
+        match fields.next(&[2])? {
             None => return Ok(None),
             Some((1, Content::Bytes(item))) => return Ok(Some(item)),
-            Some((1, _)) => return Err(Malformed("an entry of another wire type than its field")),
             Some(_) => {}
         }
     }
