@@ -5,7 +5,7 @@ use std::vec;
 
 use bytes::Bytes;
 
-use super::fields::{Content, Fields, Malformed, Message};
+use super::fields::{Content, Fields, Malformed, Message, only_field};
 use super::value::next_item;
 
 /// One entry of an object.
@@ -20,6 +20,18 @@ pub(super) struct Entry<'de> {
 impl<'de> Entry<'de> {
     #[inline]
     fn read(entry: &'de [u8]) -> Result<Self, Malformed> {
+        Self::read_usual(entry).map_or_else(|| Self::read_any(entry), Ok)
+    }
+
+    /// A short key, then the value: only what is written otherwise is read field by field.
+    #[inline]
+    fn read_usual(entry: &'de [u8]) -> Option<Self> {
+        let (&[0x0a, len @ ..0x80], rest) = entry.split_first_chunk()? else { return None };
+        let (key, rest) = rest.split_at_checked(len.into())?;
+        only_field(0x12, rest).map(|value| Entry { key, value: Message::new(value) })
+    }
+
+    fn read_any(entry: &'de [u8]) -> Result<Self, Malformed> {
         let mut read = Entry::default();
         let mut fields = Message::new(entry).fields();
         while let Some((number, content)) = fields.next(&[2, 2])? {
@@ -74,6 +86,7 @@ impl<'de> Entries<'de> {
     }
 
     /// The next entry; `None` at the end.
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Entry<'de>>, Malformed> {
         match self {
             Entries::Distinct(source) => source.next(),

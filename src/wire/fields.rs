@@ -18,8 +18,12 @@ pub(super) enum Content<'de> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message<'de> {
     piece: &'de [u8],
-    more: Vec<&'de [u8]>,
+    more: Option<Box<Pieces<'de>>>,
 }
+
+/// The further pieces; boxed, as there are hardly ever any and messages are moved a lot.
+#[derive(Clone, Debug, Default)]
+struct Pieces<'de>(Vec<&'de [u8]>);
 
 /// Why bytes are not protobuf. Nothing but a broken client sends such; so this costs the others nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +39,7 @@ impl From<Malformed> for WireError {
 impl<'de> Message<'de> {
     /// A message in one piece.
     pub fn new(piece: &'de [u8]) -> Self {
-        Self { piece, more: Vec::new() }
+        Self { piece, more: None }
     }
 
     /// Adds a further piece.
@@ -43,14 +47,20 @@ impl<'de> Message<'de> {
         if self.piece.is_empty() {
             self.piece = piece;
         } else if !piece.is_empty() {
-            self.more.push(piece);
+            self.more.get_or_insert_default().0.push(piece);
         }
+    }
+
+    /// All of it, if it is in one piece.
+    #[inline]
+    pub fn whole(&self) -> Option<&'de [u8]> {
+        self.more.is_none().then_some(self.piece)
     }
 
     /// Its fields, one after the other.
     #[inline]
     pub fn fields(&self) -> Fields<'de> {
-        let more = if self.more.is_empty() { None } else { Some(Box::new(self.more.clone().into_iter())) };
+        let more = self.more.as_ref().map(|more| Box::new(more.0.clone().into_iter()));
         Fields { rest: self.piece, more }
     }
 }
@@ -104,6 +114,14 @@ fn take_content<'de>(rest: &mut &'de [u8], number: u32, wire_type: u8) -> Result
         4 => Err(Malformed("the end of a group that did not begin")),
         _ => Err(Malformed("a wire type that does not exist")),
     }
+}
+
+/// What follows the `key` of a field that fills `bytes` to the end: the shape nearly everything has that is encoded.
+#[inline]
+pub(super) fn only_field<'de>(key: u8, bytes: &'de [u8]) -> Option<&'de [u8]> {
+    let (first, mut rest) = bytes.split_first()?;
+    let len = if *first == key { take_varint(&mut rest).ok()? } else { return None };
+    (len == rest.len() as u64).then_some(rest)
 }
 
 #[inline]

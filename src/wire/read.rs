@@ -77,6 +77,7 @@ fn finite(number: f64) -> Result<f64, ReadError> {
     if number.is_finite() { Ok(number) } else { Err(ReadError::new("a number that is not finite")) }
 }
 
+#[inline]
 fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
     str::from_utf8(bytes).map_err(|_| ReadError::new("text that is not UTF-8"))
 }

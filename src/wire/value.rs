@@ -1,7 +1,7 @@
 //! What a `google.protobuf.Value` says.
 
 use super::RawStruct;
-use super::fields::{Content, Malformed, Message};
+use super::fields::{Content, Malformed, Message, only_field};
 
 /// A `google.protobuf.Value`; what is inside objects and lists is not read yet, strings are not yet checked.
 pub(super) enum Value<'de> {
@@ -18,7 +18,24 @@ pub(super) enum Value<'de> {
 impl<'de> Value<'de> {
     /// Reads the field that is set: the last one, and null if there is none. The same object or list twice in a row is
     /// one of both, as protobuf merges messages.
+    #[inline]
     pub fn read(message: &Message<'de>) -> Result<Self, Malformed> {
+        message.whole().and_then(Self::read_usual).map_or_else(|| Self::read_any(message), Ok)
+    }
+
+    /// One field and nothing else: only what is written otherwise is read field by field.
+    #[inline]
+    fn read_usual(bytes: &'de [u8]) -> Option<Self> {
+        match bytes.first()? {
+            0x1a => only_field(0x1a, bytes).map(Value::String),
+            0x2a => only_field(0x2a, bytes).map(|object| Value::Struct(Message::new(object))),
+            0x32 => only_field(0x32, bytes).map(|list| Value::List(Message::new(list))),
+            0x11 => bytes[1..].try_into().ok().map(|number| Value::Number(f64::from_le_bytes(number))),
+            _ => None,
+        }
+    }
+
+    fn read_any(message: &Message<'de>) -> Result<Self, Malformed> {
         let mut value = Value::Null;
         let mut fields = message.fields();
         while let Some((number, content)) = fields.next(&[0, 1, 2, 0, 2, 2])? {
