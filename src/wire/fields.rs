@@ -118,7 +118,7 @@ fn take_content<'de>(rest: &mut &'de [u8], number: u32, wire_type: u8) -> Result
 
 /// What follows the `key` of a field that fills `bytes` to the end: the shape nearly everything has that is encoded.
 #[inline]
-pub(super) fn only_field<'de>(key: u8, bytes: &'de [u8]) -> Option<&'de [u8]> {
+pub(super) fn only_field(key: u8, bytes: &[u8]) -> Option<&[u8]> {
     let (first, mut rest) = bytes.split_first()?;
     let len = if *first == key { take_varint(&mut rest).ok()? } else { return None };
     (len == rest.len() as u64).then_some(rest)
