@@ -83,6 +83,7 @@ impl Merge<'_> {
     ) {
         match (&mut field.shape, value) {
             (Shape::Map(_), Value::Object(map)) => {
+                field.history.push(Setting { by, value, index: 0 });
                 for (key, value) in map {
                     self.flavor_field(field, key, value, by, path, actor.and_then(|actor| actor.get(key)));
                 }
