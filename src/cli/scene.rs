@@ -1,6 +1,7 @@
 //! From files to [`Inputs`]: the actor, its flavors and settings, what is observed, and the Composition's step.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -157,11 +158,12 @@ impl Scene {
                     "note: {}:{}: `{name}` is no resource of ours, skipped",
                     document.file, document.line
                 ));
-            } else if self.observed.contains_key(&name) {
-                let what = format!("a second observed object called `{name}`");
-                return Err(Stop::unusable(&document, &what, "keep one of the two"));
-            } else {
-                self.observed.insert(name, document.value);
+                continue;
+            }
+            let what = format!("a second observed object called `{name}`");
+            match self.observed.entry(name) {
+                Entry::Occupied(_) => return Err(Stop::unusable(&document, &what, "keep one of the two")),
+                Entry::Vacant(place) => drop(place.insert(document.value)),
             }
         }
         Ok(())

@@ -32,7 +32,8 @@ pub fn merge<'a>(
     for flavor in flavors {
         for (key, value) in flavor.fields() {
             let settled = inline == Inline::Field && actor.spec.get(key).is_some();
-            if !settled && !(environment && env::FIELDS.contains(&key)) {
+            let elsewhere = environment && env::FIELDS.contains(&key);
+            if !settled && !elsewhere {
                 merge.flavor_field(&mut root, key, value, &flavor.source, &Path::root(), actor.spec.get(key));
             }
         }
