@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::composed::{Composed, Composition, Notice, Plan, Requirements, Severity, Step, Truth, Verdict};
 use crate::identity::{self, Identity};
 use crate::inputs::{Inputs, PLATFORM_KEY, flavor_key};
+use crate::names;
 use crate::path::Path;
 use crate::platform::{self, Platform};
 use crate::problem::{Kind, Problem, Problems, Source};
@@ -46,7 +47,7 @@ pub fn listed_flavors(inputs: &Inputs, found: &mut Findings) -> Vec<String> {
     for (index, name) in listed.iter().enumerate() {
         let Some(name) = name.as_str().filter(|name| name.len() >= 3) else { continue };
         let path = Path::keys("spec.flavors").index(index);
-        if !platform::is_object_name(name) {
+        if !names::is_object_name(name) {
             let what = format!("{name:?} is no name that an EnvironmentConfig can have");
             found
                 .problems
