@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-mod crossplane;
+pub mod crossplane;
 pub mod files;
 pub mod print;
 pub mod render;
