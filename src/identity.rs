@@ -88,7 +88,7 @@ fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
     let mut said = places.into_iter().filter_map(|(path, name)| Some((path, name.filter(|name| !name.is_empty())?)));
     let Some((path, first)) = said.next() else {
         let what = "the actor has no namespace: its resources have nowhere to go";
-        let problem = Problem::value(Path::keys("metadata.namespace"), Source::Actor, what);
+        let problem = Problem::value(Path::keys("metadata.namespace"), Source::Nobody, what);
         problems.push(problem.hint("a composite names its claim in `spec.claimRef`; for a file, give `-n NAMESPACE`"));
         return None;
     };

@@ -114,10 +114,10 @@ impl Call<'_> {
             }
         };
         if platform.only_resolves_flavors() {
-            return self.hand_over(found, &platform, &layers, &resolved);
+            return self.hand_over(found, &platform, &layers, resolved);
         }
         match identity {
-            Some(identity) => self.build(found, &platform, &identity, &resolved),
+            Some(identity) => self.build(found, &platform, &identity, resolved),
             None => self.refuse(found, Some(&platform)),
         }
     }
@@ -270,13 +270,14 @@ impl Call<'_> {
     }
 
     /// `stages: [resolve-flavors]`: the resolved spec for other functions, and nothing else.
-    fn hand_over(&self, found: Findings, platform: &Platform, layers: &Layers, resolved: &Resolved<'_>) -> Composition {
+    fn hand_over(&self, found: Findings, platform: &Platform, layers: &Layers, resolved: Resolved<'_>) -> Composition {
         let mut conditions = vec![verdict(SPEC_ACCEPTED, Truth::True, "Accepted", ""), self.resolved_verdict()];
         conditions.extend(self.nothing());
         let mut composition = self.composition(found, conditions, platform.ttl(self.inputs.ttl));
         composition.told_flavors(&self.names);
         let said = without_defaults(&resolved.fields).unwrap_or_else(|| layers.actor.spec.clone());
         composition.spec = Some(said);
+        composition.resolved = Some(resolved.value);
         composition
     }
 
@@ -290,7 +291,7 @@ impl Call<'_> {
         mut found: Findings,
         platform: &Platform,
         identity: &Identity,
-        resolved: &Resolved<'_>,
+        resolved: Resolved<'_>,
     ) -> Composition {
         let (composite, observed) = (&self.inputs.composite, &self.inputs.observed);
         let labels = resources::user_labels(&composite.metadata.labels);
@@ -325,6 +326,7 @@ impl Call<'_> {
             }
         }
         composition.hold = !composition.waiting.is_empty();
+        composition.resolved = Some(resolved.value);
         composition
     }
 
@@ -360,6 +362,7 @@ impl Call<'_> {
             applied: Vec::new(),
             changed,
             actor: identity::actor_name(self.inputs).unwrap_or_default(),
+            resolved: None,
         };
         for warning in composition.warnings.clone() {
             composition.tell(Severity::Warning, warning.to_string());

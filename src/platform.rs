@@ -196,8 +196,8 @@ pub struct SecretRef {
 pub struct Sidecar {
     /// Its image, filled up from the built-in one.
     pub image: Image,
-    /// Its pull policy.
-    pub image_pull_policy: String,
+    /// Its pull policy; wins over the one the object form of `image` brings.
+    pub image_pull_policy: Option<String>,
     /// Its resources.
     pub resources: Value,
     /// Where sidecar and runtime meet.
@@ -287,7 +287,6 @@ fn defaults() -> Value {
         },
         "sidecar": {
             "image": DEFAULT_IMAGE,
-            "imagePullPolicy": "IfNotPresent",
             "resources": {},
             "socketDir": "/var/run/asya",
             "runtimeConfigMap": "asya-runtime",
@@ -505,7 +504,7 @@ impl Image {
         Self {
             repository: text("repository").unwrap_or(&base.repository).to_owned(),
             suffix: text("tag").map_or_else(|| base.suffix.clone(), |tag| format!(":{tag}")),
-            pull_policy: text("pullPolicy").map(str::to_owned).or_else(|| base.pull_policy.clone()),
+            pull_policy: text("pullPolicy").map(str::to_owned),
         }
     }
 

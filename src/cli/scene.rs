@@ -1,6 +1,7 @@
 //! From files to [`Inputs`]: the actor, its flavors and settings, what is observed, and the Composition's step.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -10,9 +11,10 @@ use super::files::{self, Document};
 use super::report::Files;
 use super::stop::Stop;
 use crate::composed::{Composition, Step};
-use crate::inputs::{EnvironmentConfig, Inputs, Observed};
+use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline::compose;
+use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
 use crate::tree;
@@ -63,6 +65,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// What is wrong with the files though they could be read.
     pub problems: Vec<Problem>,
+    /// The actor's metadata are not what metadata are, so nothing more can be said of it.
+    pub is_unreadable: bool,
 }
 
 impl Scene {
@@ -82,7 +86,15 @@ impl Scene {
             return Err(Stop::unreadable(text));
         };
         let composition = composition.transpose().map_err(|_| Stop::unreadable(text))?;
-        let mut scene = Self::of_actor(the_actor(actor, arguments)?, arguments.namespace.as_deref());
+        let (actor, others) = the_actor(actor, arguments)?;
+        let mut scene = Self::of_actor(actor, arguments.namespace.as_deref());
+        scene.notes.extend(others.iter().map(|other| {
+            let (_, kind) = kind(&other.value);
+            format!(
+                "note: {}:{}: {kind} stands beside the actor and is skipped; give it with -e or -o",
+                other.file, other.line
+            )
+        }));
         scene.take_configs(environment)?;
         scene.take_observed(observed)?;
         scene.take_composition(composition)?;
@@ -92,6 +104,7 @@ impl Scene {
     /// A scene that holds an actor and nothing else, with the packaged Composition.
     pub fn of_actor(actor: Document, namespace: Option<&str>) -> Self {
         let mut problems = metadata_texts(&actor.value);
+        let is_unreadable = !problems.is_empty();
         problems.extend(namespace_clash(&actor.value, namespace));
         let composite = composite(&actor.value, namespace);
         Self {
@@ -104,6 +117,7 @@ impl Scene {
             input: None,
             notes: Vec::new(),
             problems,
+            is_unreadable,
         }
     }
 
@@ -144,11 +158,12 @@ impl Scene {
                     "note: {}:{}: `{name}` is no resource of ours, skipped",
                     document.file, document.line
                 ));
-            } else if self.observed.contains_key(&name) {
-                let what = format!("a second observed object called `{name}`");
-                return Err(Stop::unusable(&document, &what, "keep one of the two"));
-            } else {
-                self.observed.insert(name, document.value);
+                continue;
+            }
+            let what = format!("a second observed object called `{name}`");
+            match self.observed.entry(name) {
+                Entry::Occupied(_) => return Err(Stop::unusable(&document, &what, "keep one of the two")),
+                Entry::Vacant(place) => drop(place.insert(document.value)),
             }
         }
         Ok(())
@@ -201,6 +216,19 @@ impl Scene {
         }
     }
 
+    /// The AWS account that the platform settings name.
+    ///
+    /// # Errors
+    /// [`Stop`] if an observed object is not what its name says.
+    pub fn account(&self) -> Result<Option<String>, Stop> {
+        let mut inputs = self.inputs()?;
+        if let Some(name) = platform::config_name(&inputs).map(str::to_owned) {
+            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name));
+        }
+        let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id);
+        Ok(account.filter(|account| !account.is_empty()))
+    }
+
     fn inputs(&self) -> Result<Inputs, Stop> {
         let mut observed = Observed::default();
         for (name, object) in &self.observed {
@@ -228,8 +256,8 @@ impl Scene {
     }
 }
 
-/// The one actor of the actor's file.
-fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document, Stop> {
+/// The one actor of the actor's file, and what stands beside it.
+fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<(Document, Vec<Document>), Stop> {
     let (mut actors, others): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| is_actor(&document.value));
     let file = if arguments.actor.as_os_str() == "-" {
         "standard input".to_owned()
@@ -237,7 +265,7 @@ fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document
         arguments.actor.display().to_string()
     };
     match (actors.len(), others.first()) {
-        (1, _) => Ok(actors.remove(0)),
+        (1, _) => Ok((actors.remove(0), others)),
         (0, Some(other)) => {
             let (_, kind) = kind(&other.value);
             let what = format!(

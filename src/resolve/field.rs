@@ -23,7 +23,7 @@ pub struct Setting<'a> {
 pub struct Field<'a> {
     /// What it is.
     pub shape: Shape<'a>,
-    /// Who set it, lowest rank first: the last one is in force. Maps have none, their fields do.
+    /// Who set it, lowest rank first: the last one is in force. For a map, which flavors touched it.
     pub history: Vec<Setting<'a>>,
 }
 

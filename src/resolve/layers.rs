@@ -13,12 +13,23 @@ use crate::problem::{Problem, Problems, Source};
 use crate::schema::{BreachKind, Schema};
 use crate::tree;
 
-/// The schema of the spec: the one the Configuration package carries.
+/// The schema of the spec: the one the Configuration package carries, without the names of old that it only refuses.
 pub static SPEC: LazyLock<Schema> = LazyLock::new(|| {
-    let xrd = serde_yaml::from_str(include_str!("../../package/xrd.yaml")).expect("a packaged file is YAML");
+    let mut xrd: Value = serde_yaml::from_str(include_str!("../../package/xrd.yaml")).expect("a packaged file is YAML");
+    for (old, _) in RENAMED {
+        tree::remove(&mut xrd, &declaration(old));
+    }
     let root = Schema::of_xrd(&xrd, "v1alpha1").expect("the packaged XRD is a schema");
     root.field("spec").expect("the packaged XRD has a spec").clone()
 });
+
+/// Where the XRD declares a field of the spec.
+fn declaration(field: &str) -> Path {
+    let schema = Path::keys("spec.versions").index(0);
+    let spec = ["schema", "openAPIV3Schema", "properties", "spec"];
+    let spec = spec.into_iter().fold(schema, |path, key| path.key(key));
+    field.split('.').fold(spec, |path, key| path.key("properties").key(key))
+}
 
 /// One layer: a partial spec and who brought it.
 #[derive(Clone, Debug)]

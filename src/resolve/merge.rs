@@ -32,7 +32,8 @@ pub fn merge<'a>(
     for flavor in flavors {
         for (key, value) in flavor.fields() {
             let settled = inline == Inline::Field && actor.spec.get(key).is_some();
-            if !settled && !(environment && env::FIELDS.contains(&key)) {
+            let elsewhere = environment && env::FIELDS.contains(&key);
+            if !settled && !elsewhere {
                 merge.flavor_field(&mut root, key, value, &flavor.source, &Path::root(), actor.spec.get(key));
             }
         }
@@ -83,6 +84,7 @@ impl Merge<'_> {
     ) {
         match (&mut field.shape, value) {
             (Shape::Map(_), Value::Object(map)) => {
+                field.history.push(Setting { by, value, index: 0 });
                 for (key, value) in map {
                     self.flavor_field(field, key, value, by, path, actor.and_then(|actor| actor.get(key)));
                 }

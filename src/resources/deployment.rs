@@ -195,12 +195,15 @@ fn probes(socket_dir: &str) -> [Value; 3] {
 /// The routing sidecar.
 fn sidecar(subject: &Subject<'_>) -> Value {
     let (own, platform) = (&subject.spec.sidecar, &subject.platform.sidecar);
-    let image = own.image.as_ref().map_or_else(|| platform.image.clone(), |image| Image::read(image, &platform.image));
-    let policy = own
-        .image_pull_policy
-        .clone()
-        .or(image.pull_policy.clone())
-        .unwrap_or_else(|| platform.image_pull_policy.clone());
+    let image = own.image.as_ref().map(|image| Image::read(image, &platform.image));
+    let policies = [
+        &own.image_pull_policy,
+        &image.as_ref().and_then(|image| image.pull_policy.clone()),
+        &platform.image_pull_policy,
+        &platform.image.pull_policy,
+    ];
+    let policy = policies.into_iter().flatten().next().map_or("IfNotPresent", String::as_str);
+    let image = image.as_ref().unwrap_or(&platform.image);
     let env_from = subject.binding.env_secret.as_ref().map(|secret| json!([{"secretRef": {"name": secret}}]));
     tree::object([
         ("name", Some("asya-sidecar".into())),

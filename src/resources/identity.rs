@@ -37,6 +37,9 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
 fn queue(subject: &Subject<'_>) -> Vec<Problem> {
     let Some(queue) = &subject.observed.queue else { return Vec::new() };
     let name = subject.binding.queue_name;
+    if queue.kind != "Queue" && !queue.kind.is_empty() {
+        return vec![problem(name, &format!("is a {} where a Queue is expected", queue.kind))];
+    }
     let own = subject.identity.queue();
     let identity = subject.identity;
     let mut problems = Vec::new();

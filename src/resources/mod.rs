@@ -80,7 +80,7 @@ pub fn plan(subject: &Subject<'_>) -> Result<BTreeMap<&'static str, Plan>, Probl
         (subject.binding.queue_name, Plan::Compose(queue::build(subject))),
         (SERVICE_ACCOUNT, serviceaccount::plan(subject)),
         (TRIGGER_AUTHENTICATION, triggerauthentication::plan(subject)),
-        (SCALED_OBJECT, scaledobject::plan(subject).map_err(Problems::from)?),
+        (SCALED_OBJECT, scaledobject::plan(subject)?),
         (DEPLOYMENT, deployment::plan(subject)),
     ]))
 }
