@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 pub mod claim;
-mod crossplane;
+pub mod crossplane;
 pub mod files;
 pub mod print;
 pub mod render;

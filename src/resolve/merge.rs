@@ -96,8 +96,10 @@ impl Merge<'_> {
                 }
             }
             (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
-            _ if settles(actor, field, value) => field.history.push(Setting { by, value, index: 0 }),
-            _ => self.problems.push(disagreement(path, field, value, by)),
+            _ => match settles(actor, field, value) {
+                true => field.history.push(Setting { by, value, index: 0 }),
+                false => self.problems.push(disagreement(path, field, value, by)),
+            },
         }
     }
 
