@@ -122,6 +122,8 @@ impl Call<'_> {
     /// Who the actor is, and whether its names are free.
     fn identify(&self, platform: &Platform, found: &mut Findings) -> Option<Identity> {
         if platform.only_resolves_flavors() {
+            let written = self.inputs.composite.spec.get("actor").is_some();
+            found.problems.extend(identity::bad_name(self.inputs).filter(|_| written));
             return None;
         }
         for name in self.inputs.foreign.iter().filter(|name| resources::is_ours(name)) {
