@@ -7,7 +7,6 @@ use crate::names::is_dns_label;
 use crate::path::Path;
 use crate::platform::{DlqMode, Platform};
 use crate::problem::{Problem, Problems, Source};
-use crate::tree;
 
 /// The longest name SQS takes.
 const LONGEST_QUEUE: usize = 80;
@@ -63,9 +62,8 @@ pub fn bad_name(inputs: &Inputs) -> Option<Problem> {
     }
     let path = Path::keys("spec.actor");
     let written = inputs.composite.spec.get("actor").filter(|actor| !actor.is_null());
-    if let Some(other) = written.filter(|written| !written.is_string()) {
-        let what = format!("must be a string, not {}", tree::shape(other));
-        return Some(Problem::value(path, Source::Actor, what).hint("put it in quotes"));
+    if written.is_some_and(|written| !written.is_string()) {
+        return None; // The schema tells.
     }
     let name = actor.unwrap_or_default();
     let rule = "at most 63 lower-case letters, digits and `-`, with a letter or digit at both ends";
