@@ -3,7 +3,7 @@
 mod outcome;
 mod refusal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -174,7 +174,9 @@ impl Call<'_> {
     fn missing(&self) -> Option<Problem> {
         let absent = |name: &&String| self.inputs.required.get(&flavor_key(name)).is_none_or(Vec::is_empty);
         let missing: Vec<&str> = self.names.iter().filter(absent).map(String::as_str).collect();
-        let listed = self.names.len();
+        let written = self.inputs.composite.spec.get("flavors").and_then(Value::as_array);
+        let listed: BTreeSet<_> = written.into_iter().flatten().filter_map(Value::as_str).collect();
+        let listed = listed.len();
         let what = format!(
             "Waiting for {} flavor EnvironmentConfigs: {} ({listed} listed)",
             missing.len(),

@@ -16,7 +16,7 @@ use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline::compose;
 use crate::platform;
-use crate::problem::Problem;
+use crate::problem::{Problem, Source};
 use crate::resources;
 
 /// The Composition that the Configuration package carries.
@@ -98,12 +98,13 @@ impl Scene {
         scene.take_configs(environment)?;
         scene.take_observed(observed)?;
         scene.take_composition(composition)?;
+        scene.check_configs();
         Ok(scene)
     }
 
     /// A scene that holds an actor and nothing else, with the packaged Composition.
     pub fn of_actor(actor: Document, namespace: Option<&str>) -> Self {
-        let mut problems = metadata_texts(&actor.value);
+        let mut problems = metadata_texts(&actor.value, &Source::Actor);
         let is_unreadable = !problems.is_empty();
         problems.extend(namespace_clash(&actor.value, namespace));
         let composite = composite(&actor.value, namespace);
@@ -139,6 +140,21 @@ impl Scene {
             }
         }
         Ok(())
+    }
+
+    /// Tells of EnvironmentConfigs whose metadata are not what metadata are.
+    fn check_configs(&mut self) {
+        let settings = self.input.as_ref().and_then(|input| input.get("environmentConfig")?.as_str());
+        for config in &self.configs {
+            let name = config.value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            let source = match settings == Some(name) {
+                true => Source::Platform(name.to_owned()),
+                false => Source::Flavor(name.to_owned()),
+            };
+            let problems = metadata_texts(&config.value, &source);
+            self.is_unreadable |= !problems.is_empty();
+            self.problems.extend(problems);
+        }
     }
 
     fn take_observed(&mut self, documents: Vec<Document>) -> Result<(), Stop> {
