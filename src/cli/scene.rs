@@ -225,7 +225,7 @@ impl Scene {
                 Step::Answer(composition) => return Ok(*composition),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
-                        inputs.required.insert(key, self.configs_called(&name));
+                        inputs.required.insert(key, self.configs_called(&name)?);
                     }
                 }
             }
@@ -239,7 +239,7 @@ impl Scene {
     pub fn account(&self) -> Result<Option<String>, Stop> {
         let mut inputs = self.inputs()?;
         if let Some(name) = platform::config_name(&inputs).map(str::to_owned) {
-            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name));
+            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name)?);
         }
         let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id);
         Ok(account.filter(|account| !account.is_empty()))
@@ -265,10 +265,18 @@ impl Scene {
         Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
     }
 
-    fn configs_called(&self, name: &str) -> Vec<EnvironmentConfig> {
+    fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
-        let found = self.configs.iter().filter(called);
-        found.map(|config| serde_json::from_value(config.value.clone()).unwrap_or_default()).collect()
+        let read = |config: &Document| {
+            serde_json::from_value(config.value.clone()).map_err(|error| {
+                Stop::unusable(
+                    config,
+                    &format!("an EnvironmentConfig that cannot be read: {error}"),
+                    "compare it with the examples",
+                )
+            })
+        };
+        self.configs.iter().filter(called).map(read).collect()
     }
 }
 
