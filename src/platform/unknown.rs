@@ -28,7 +28,7 @@ const HELM: &[(&str, &str)] = &[
     ("gcpProviderConfig", "a Helm value of another transport"),
 ];
 
-/// What to do about an unknown key: where a Helm value went, else the nearest key beside it, else those there are.
+/// What to do about an unknown key: where a Helm value went, else the nearest key beside it, else those there are below the top.
 pub fn hint(path: &Path) -> Option<String> {
     let printed = path.to_string();
     let helm = HELM.iter().find(|(key, _)| *key == printed);
@@ -41,6 +41,7 @@ pub fn hint(path: &Path) -> Option<String> {
     match nearest(name, beside.iter().copied()) {
         Some(near) => Some(format!("`{near}`")),
         None if SCHEMA.field(name).is_some() => Some(format!("`{name}` is a key of the top level")),
+        None if path.steps().len() == 1 => None,
         None => Some(format!("known here: {}", beside.join(", "))),
     }
 }
