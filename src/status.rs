@@ -100,7 +100,7 @@ impl View<'_> {
     /// The queue's URL; the last known one while the queue is observed.
     pub fn queue_url(&self) -> Option<&str> {
         let queue = self.observed.queue.as_ref()?;
-        queue.url().or(self.composite.status.queue_url.as_deref())
+        queue.url().or(self.composite.status.queue_url.as_deref()).filter(|url| !url.is_empty())
     }
 
     fn queue_identifier(&self) -> Option<&str> {

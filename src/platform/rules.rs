@@ -7,6 +7,7 @@ use super::{Image, Layer, ttl};
 use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Problem, Source};
+use crate::resources::deployment::MOUNTS_OF_OURS;
 use crate::tree;
 
 /// True for what AWS allows in a tag's key and value.
@@ -161,6 +162,18 @@ impl Settings<'_> {
                 let what = "must be an absolute path without spaces, colons or shell characters";
                 problems.push(self.wrong(Path::keys(key), what));
             }
+        }
+        let (socket, runtime) = (self.text("sidecar.socketDir"), self.text("sidecar.runtimeMountPath"));
+        for (key, path) in [("sidecar.socketDir", socket), ("sidecar.runtimeMountPath", runtime)] {
+            let path = path.trim_end_matches('/');
+            if MOUNTS_OF_OURS.contains(&path) || path.is_empty() {
+                let what = "is where another volume of the pod is mounted";
+                problems.push(self.wrong(Path::keys(key), what).hint("choose a path of its own"));
+            }
+        }
+        if socket.trim_end_matches('/') == runtime {
+            let what = "is `sidecar.socketDir` too";
+            problems.push(self.wrong(Path::keys("sidecar.runtimeMountPath"), what).hint("choose a path of its own"));
         }
         let wait = self.text("sidecar.sqsWaitTimeSeconds");
         if !wait.is_empty() && !wait.parse::<u32>().is_ok_and(|seconds| seconds <= 20) {

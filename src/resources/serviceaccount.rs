@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
-use super::{SERVICE_ACCOUNT, Subject, Wrapper, once_created};
+use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
 
@@ -83,12 +83,10 @@ fn without_delete(policies: Option<&Value>) -> Value {
     }
 }
 
-/// True for an account that only this actor uses. We label it so and never watch it; today's pipeline, which shares
-/// one account, watches it. In doubt it is shared, and stays.
+/// True for an account that only this actor uses: its wrapper bears the actor's label, which neither our wrapper of a
+/// shared account nor any of today's pipeline does. In doubt it is shared, and stays.
 pub fn is_actors_own(object: &Object, actor: &str) -> bool {
-    object.manifest_text("/metadata/labels/asya.sh~1actor") == Some(actor)
-        && object.spec.get("watch") != Some(&Value::Bool(true))
-        && object.manifest_text("/metadata/name").is_some_and(|name| name.contains(actor))
+    object.metadata.labels.get(ACTOR_LABEL).is_some_and(|label| label == actor)
 }
 
 /// True once Crossplane may count the account as ready.
