@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::inputs::{Inputs, Metadata};
+use crate::names::is_dns_label;
 use crate::path::Path;
-use crate::platform::{DlqMode, Platform, is_dns_label};
+use crate::platform::{DlqMode, Platform};
 use crate::problem::{Problem, Problems, Source};
 
 /// The longest name SQS takes.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+pub mod claim;
 pub mod crossplane;
 pub mod files;
 pub mod print;

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Layer, is_object_name, problem, ttl};
+use super::layers::problem;
+use super::{Layer, ttl};
+use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Problem, Source};
 use crate::tree;

@@ -101,17 +101,18 @@ fn add<'a>(merged: &mut Vec<Variable<'a>>, variable: Variable<'a>, problems: &mu
         merged.push(variable);
         return;
     };
-    if !is_same(same.way, variable.way)
-        && let (Some(first), Some(later), Some(name)) = (same.by(), variable.by(), variable.name)
-    {
-        let first = same.history.first().map_or(first, |setting| setting.by);
+    if is_same(same.way, variable.way) {
+        same.history.extend(variable.history);
+        return;
+    }
+    let first = same.history.first().map(|setting| setting.by);
+    if let (Some(first), Some(later), Some(name)) = (first, variable.by(), variable.name) {
         problems.push(if first == later {
             twice(name, later)
         } else {
             disagree(name, (first, same.way), (later, variable.way))
         });
     }
-    same.history.extend(variable.history);
 }
 
 fn is_same(a: Way<'_>, b: Way<'_>) -> bool {

@@ -110,6 +110,18 @@ impl<'a> Field<'a> {
         field
     }
 
+    /// What the actor and its flavors say, without what only the defaults say; nothing if nobody says anything.
+    pub fn said(&self) -> Option<Value> {
+        match &self.shape {
+            Shape::Map(fields) => {
+                let said = fields.iter().filter_map(|(key, field)| Some(((*key).to_owned(), field.said()?)));
+                let said: Map<String, Value> = said.collect();
+                (!said.is_empty() || self.set_by().is_none()).then_some(Value::Object(said))
+            }
+            _ => (self.set_by() != Some(&Source::Default)).then(|| self.value()),
+        }
+    }
+
     /// Who set what is in force: the highest layer anywhere in it.
     pub fn set_by(&self) -> Option<&'a Source> {
         let own = self.history.last().map(|setting| setting.by);

@@ -111,7 +111,7 @@ pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
 
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
 fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
-    beyond_exact(value, &mut Path::keys("spec"), source, found);
+    beyond_exact(value, (&Path::root(), value), source, found);
     match tree::without_nulls(value) {
         Cow::Owned(Value::Object(map)) => map,
         Cow::Borrowed(Value::Object(map)) => map.clone(),
@@ -125,20 +125,20 @@ fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, V
     }
 }
 
-/// Numbers beyond 2^53 lose digits on their way through protobuf.
-fn beyond_exact(value: &Value, path: &mut Path, source: &Source, found: &mut Findings) {
+/// Numbers beyond 2^53 lose digits on their way through protobuf. `value` stands at the path given, below the root given.
+fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, found: &mut Findings) {
     match value {
         Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= EXACT) => {
-            let problem = Problem::value(path.clone(), source.clone(), "is beyond 2^53 and cannot be carried exactly");
+            let path = named(path, root).below(&Path::keys("spec"));
+            let problem = Problem::value(path, source.clone(), "is beyond 2^53 and cannot be carried exactly");
             found.problems.push(problem.hint("use a smaller number, or quote it if it is a text"));
         }
         Value::Object(map) => {
-            map.iter().for_each(|(key, value)| beyond_exact(value, &mut path.key(key), source, found))
+            map.iter().for_each(|(key, value)| beyond_exact(root, (&path.key(key), value), source, found));
         }
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, value)| beyond_exact(value, &mut path.index(index), source, found));
+            let entries = list.iter().enumerate();
+            entries.for_each(|(index, value)| beyond_exact(root, (&path.index(index), value), source, found));
         }
         _ => {}
     }

@@ -86,7 +86,7 @@ impl Merge<'_> {
             (Shape::Map(_), Value::Object(map)) => {
                 field.history.push(Setting { by, value, index: 0 });
                 for (key, value) in map {
-                    self.flavor_field(field, key, value, by, path, actor.and_then(|actor| actor.get(key)));
+                    self.flavor_field(field, key, value, by, path, below(actor, key));
                 }
             }
             (Shape::List(_), Value::Array(list)) => {
@@ -96,12 +96,10 @@ impl Merge<'_> {
                 }
             }
             (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
-            _ => {
-                if !settles(actor, field, value) {
-                    self.problems.push(disagreement(path, field, value, by));
-                }
-                field.history.push(Setting { by, value, index: 0 });
-            }
+            _ => match settles(actor, field, value) {
+                true => field.history.push(Setting { by, value, index: 0 }),
+                false => self.problems.push(disagreement(path, field, value, by)),
+            },
         }
     }
 
@@ -112,15 +110,16 @@ impl Merge<'_> {
             list.push(Field { shape: Shape::Leaf(setting.value), history: vec![setting] });
             return;
         };
-        if let Some(name) = name.filter(|_| !is_equal(same, setting.value)) {
-            let first = same.history.first().map_or(setting.by, |first| first.by);
-            if first == setting.by {
+        let first = same.history.first().map_or(setting.by, |first| first.by);
+        match name.filter(|_| !is_equal(same, setting.value)) {
+            Some(name) if first == setting.by => {
                 self.problems.push(twice(&path.below(&self.spec).entry(name), setting.by));
-            } else if !actor_has(actor, path, name) {
+            }
+            Some(name) if !actor_has(actor, path, name) => {
                 self.problems.push(disagreement(&path.entry(name), same, setting.value, setting.by));
             }
+            _ => same.history.push(setting),
         }
-        same.history.push(setting);
     }
 
     /// Lays the actor's word on `key` over the map `map`.
@@ -207,6 +206,14 @@ fn blank<'a>(value: &'a Value, _by: &'a Source) -> Field<'a> {
     Field { shape, history: Vec::new() }
 }
 
+/// What the actor says of a field of a map: a map says it of each field, anything else of all of them.
+fn below<'a>(actor: Option<&'a Value>, key: &str) -> Option<&'a Value> {
+    match actor {
+        Some(Value::Object(map)) => map.get(key),
+        other => other,
+    }
+}
+
 /// True if what the actor says at this place makes it idle what the flavors say.
 fn settles(actor: Option<&Value>, field: &Field<'_>, value: &Value) -> bool {
     match actor {
@@ -261,7 +268,7 @@ fn values(path: &Path, first: (&Source, &Value), later: (&Source, &Value)) -> St
 fn compact(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some(_) => text.chars().take(79).chain(['…']).collect(),
         None => text,
     }
 }
