@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use function_asya::cli::claim::kind;
 use function_asya::cli::files;
-use function_asya::cli::scene::kind;
 
 /// The files a case may have, besides those its `flags` name; each input is passed as its option says.
 const INPUTS: [(&str, &str); 5] = [

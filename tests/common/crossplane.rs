@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use function_asya::cli::scene::{Scene, kind};
+use function_asya::cli::claim::kind;
+use function_asya::cli::scene::Scene;
 use function_asya::composed::{Composition, Severity, Truth};
 use function_asya::status::CONDITIONS;
 use function_asya::tree;
