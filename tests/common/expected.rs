@@ -85,7 +85,11 @@ fn said(played: &Played, file: &str) -> String {
             .collect(),
         "status.yaml" => {
             let mut status = composition.status.clone().unwrap_or_else(|| serde_json::json!({}));
-            status["conditions"] = Value::Array(crossplane::conditions(composition));
+            let mut conditions = crossplane::conditions(composition);
+            if !composition.problems.is_empty() {
+                conditions.remove(0); // Crossplane leaves Ready as it is beside a Fatal.
+            }
+            status["conditions"] = Value::Array(conditions);
             document(&status)
         }
         "spec.yaml" => composition.spec.as_ref().map(document).unwrap_or_default(),
