@@ -14,6 +14,7 @@ use crate::problem::{Kind, Problem, Problems, Source, nearest};
 use crate::schema::{BreachKind, Schema, Type};
 use crate::tree;
 
+pub mod explain;
 mod rules;
 
 /// The schema of the settings: the CRD that the Function package carries.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 mod crossplane;
+pub mod explain;
 pub mod files;
 pub mod print;
 pub mod render;
@@ -35,6 +36,8 @@ enum Command {
     Serve(Serve),
     /// Show every resource of an actor and its status, as `crossplane render` would
     Render(render::Render),
+    /// Show the resolved spec, each line with who set it and what it overrode
+    Explain(explain::Explain),
 }
 
 /// Serve the gRPC function
@@ -69,6 +72,7 @@ impl Cli {
             None => self.serve.run(),
             Some(Command::Serve(serve)) => serve.run(),
             Some(Command::Render(render)) => render.run(&mut stdin, &mut stdout, &mut stderr),
+            Some(Command::Explain(explain)) => explain.run(&mut stdin, &mut stdout, &mut stderr),
         };
         ExitCode::from(outcome.unwrap_or_else(|Stop { message, code }| {
             eprint!("{message}");

@@ -188,10 +188,18 @@ impl Scene {
     /// # Errors
     /// [`Stop`] if an observed object is not what its name says.
     pub fn answer(&self) -> Result<Composition, Stop> {
+        Ok(self.asked()?.1)
+    }
+
+    /// The same, with everything that was asked for.
+    ///
+    /// # Errors
+    /// As for [`Scene::answer`].
+    pub fn asked(&self) -> Result<(Inputs, Composition), Stop> {
         let mut inputs = self.inputs()?;
         loop {
             match compose(&inputs) {
-                Step::Answer(composition) => return Ok(*composition),
+                Step::Answer(composition) => return Ok((inputs, *composition)),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
                         inputs.required.insert(key, self.configs_called(&name));
