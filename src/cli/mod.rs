@@ -9,6 +9,7 @@ use anyhow::Context as _;
 mod crossplane;
 pub mod explain;
 pub mod files;
+pub mod lint;
 pub mod print;
 pub mod render;
 pub mod report;
@@ -38,6 +39,8 @@ enum Command {
     Render(render::Render),
     /// Show the resolved spec, each line with who set it and what it overrode
     Explain(explain::Explain),
+    /// Find everything wrong with actors, flavors and platform settings before they reach a cluster
+    Lint(lint::Lint),
 }
 
 /// Serve the gRPC function
@@ -73,6 +76,7 @@ impl Cli {
             Some(Command::Serve(serve)) => serve.run(),
             Some(Command::Render(render)) => render.run(&mut stdin, &mut stdout, &mut stderr),
             Some(Command::Explain(explain)) => explain.run(&mut stdin, &mut stdout, &mut stderr),
+            Some(Command::Lint(lint)) => lint.run(&mut stdin, &mut stderr),
         };
         ExitCode::from(outcome.unwrap_or_else(|Stop { message, code }| {
             eprint!("{message}");

@@ -155,26 +155,13 @@ impl Scene {
     }
 
     fn take_composition(&mut self, documents: Option<Vec<Document>>) -> Result<(), Stop> {
-        let Some(documents) = documents else {
-            let packaged: Value = serde_yaml::from_str(PACKAGED).expect("a packaged file is YAML");
-            let (_, step, input) = our_step(&packaged).expect("the packaged Composition has our step");
-            (self.step, self.input) = (step, input);
-            return Ok(());
-        };
-        let file = documents.first().map_or_else(String::new, |document| document.file.clone());
-        let composition = documents.into_iter().find(|document| kind(&document.value).1 == "Composition");
-        let Some(document) = composition else {
-            return Err(Stop::unreadable(format!(
-                "error: {file}: holds no Composition\n  hint: give the file that `kubectl get composition -o yaml` prints\n"
-            )));
-        };
-        let Some((index, step, input)) = our_step(&document.value) else {
-            let what = "no step of this Composition calls function-asya";
-            return Err(Stop::unusable(&document, what, "its `functionRef.name` ends in `function-asya`"));
-        };
-        let path = Path::keys("spec.pipeline").index(index).key("input");
-        (self.step, self.input, self.composition) = (step, input, Some((document, path)));
+        self.take_step(OurStep::read(documents)?);
         Ok(())
+    }
+
+    /// Takes our step of a Composition.
+    pub fn take_step(&mut self, step: OurStep) {
+        (self.step, self.input, self.composition) = (step.name, step.input, step.composition);
     }
 
     /// Where problems may point.
@@ -233,6 +220,44 @@ impl Scene {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
         let found = self.configs.iter().filter(called);
         found.map(|config| serde_json::from_value(config.value.clone()).unwrap_or_default()).collect()
+    }
+}
+
+/// Our step of the Composition.
+#[derive(Clone)]
+pub struct OurStep {
+    /// The Composition that was named, with the path of the step's input.
+    pub composition: Option<(Document, Path)>,
+    /// The step's name.
+    pub name: String,
+    /// The step's input.
+    pub input: Option<Value>,
+}
+
+impl OurStep {
+    /// Finds our step in the documents of a Composition's file, or in the packaged Composition.
+    ///
+    /// # Errors
+    /// [`Stop`] if there is no Composition, or no step of ours in it.
+    pub fn read(documents: Option<Vec<Document>>) -> Result<Self, Stop> {
+        let Some(documents) = documents else {
+            let packaged: Value = serde_yaml::from_str(PACKAGED).expect("a packaged file is YAML");
+            let (_, step, input) = our_step(&packaged).expect("the packaged Composition has our step");
+            return Ok(Self { composition: None, name: step, input });
+        };
+        let file = documents.first().map_or_else(String::new, |document| document.file.clone());
+        let composition = documents.into_iter().find(|document| kind(&document.value).1 == "Composition");
+        let Some(document) = composition else {
+            return Err(Stop::unreadable(format!(
+                "error: {file}: holds no Composition\n  hint: give the file that `kubectl get composition -o yaml` prints\n"
+            )));
+        };
+        let Some((index, step, input)) = our_step(&document.value) else {
+            let what = "no step of this Composition calls function-asya";
+            return Err(Stop::unusable(&document, what, "its `functionRef.name` ends in `function-asya`"));
+        };
+        let path = Path::keys("spec.pipeline").index(index).key("input");
+        Ok(Self { composition: Some((document, path)), name: step, input })
     }
 }
 
@@ -346,7 +371,7 @@ fn set(object: &mut Value, keys: &[&str], over: Value) {
 }
 
 /// The namespaces that an actor's file names, and where.
-fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
+pub fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
     let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
     let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
     places.into_iter().filter_map(|path| {
@@ -363,7 +388,7 @@ fn namespace_clash(actor: &Value, namespace: Option<&str>) -> Option<Problem> {
 }
 
 /// Labels and annotations are texts; YAML reads `yes` and `1` as something else.
-fn metadata_texts(actor: &Value) -> Vec<Problem> {
+pub fn metadata_texts(actor: &Value) -> Vec<Problem> {
     let mut problems = Vec::new();
     let wrong = |path: Path, value: &Value, wanted: &str| {
         Problem::value(path, Source::Actor, format!("must be {wanted}, not {}", tree::shape(value)))

@@ -4,6 +4,7 @@ use crate::cli::stop::Stop;
 use crate::path::{Path, Step};
 use crate::problem::nearest;
 use crate::resolve::layers::SPEC;
+use crate::resolve::tables::RENAMED;
 use crate::schema::Schema;
 
 /// Reads a field as problems and `explain` itself print it; `spec.` in front may be left out.
@@ -32,6 +33,10 @@ pub fn looks_like_one(text: &str) -> bool {
 
 /// The hint, with its line, if the schema does not know the path.
 fn unknown(path: &Path) -> Option<String> {
+    let printed = path.to_string();
+    if let Some((_, new)) = RENAMED.iter().find(|(old, _)| *old == printed) {
+        return Some(format!("  hint: {new}\n"));
+    }
     let (mut schema, mut above): (&Schema, Path) = (&SPEC, Path::root());
     for step in path.steps() {
         let here = Path::root().with(step.clone());
@@ -67,7 +72,8 @@ mod tests {
         }
         for (text, hint) in [
             ("scalin", "`scaling`"),
-            ("scaling.minReplicas", "`scaling.minReplicaCount`"),
+            ("scaling.minReplicas", "`minReplicaCount`"),
+            ("scaling.pollInterval", "`scaling.pollingInterval`"),
             ("env.A", "`env` is a list: name an entry, as in `env[0]`"),
             ("image.tag", "`image` has no fields"),
             ("scaling[0]", "`scaling` is no list"),

@@ -8,7 +8,7 @@ use crate::problem::Source;
 use crate::resolve::explain::{HIDDEN, Line, Over, Shown};
 
 /// The widest a column gets for the sake of alignment; what is longer pushes its own line only.
-const WIDEST: usize = 40;
+const WIDEST: usize = 48;
 
 /// How much of an overridden value is shown, in characters.
 const LONGEST_OVERRIDDEN: usize = 80;
