@@ -20,7 +20,7 @@
 //! | [`wire`] | protobuf to and from the nouns, once each way |
 //! | [`api`] | the few fields we read of other people's resources |
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
-//! | [`schema`], [`tree`], [`go`] | structural schemas, JSON trees, Go's durations and quantities |
+//! | [`schema`], [`tree`], [`go`], [`names`] | structural schemas, JSON trees, Go's durations and quantities, Kubernetes' names |
 
 pub mod api;
 pub mod cli;
@@ -29,6 +29,7 @@ pub mod go;
 pub mod identity;
 pub mod inputs;
 pub mod lint;
+pub mod names;
 pub mod path;
 pub mod pipeline;
 pub mod platform;

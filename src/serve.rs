@@ -16,6 +16,7 @@ use tonic::{Request, Response, Status};
 use crate::composed::{Composition, Step};
 use crate::pipeline::compose;
 use crate::problem::Problem;
+use crate::resolve::tables::without_secrets;
 use crate::wire::proto::{v1, v1beta1};
 use crate::wire::{request, response};
 
@@ -49,13 +50,16 @@ pub fn run(call: v1::RunFunctionRequest, settings: &Settings) -> Result<v1::RunF
 /// One line a call: what people grep for when flavors were applied, and every refusal.
 fn log(step: &Step) {
     let Step::Answer(answer) = step else { return };
-    let Composition { actor, applied, problems, changed, .. } = answer.as_ref();
+    let Composition { actor, applied, problems, changed, resolved, .. } = answer.as_ref();
     if !problems.is_empty() {
         tracing::warn!(actor, problems = %problems, "Refused");
     } else if !applied.is_empty() && *changed {
         tracing::info!(actor, flavors = ?applied, "Flavors applied");
     } else if !applied.is_empty() {
         tracing::debug!(actor, flavors = ?applied, "Flavors applied");
+    }
+    if let Some(resolved) = resolved.as_ref().filter(|_| tracing::enabled!(tracing::Level::DEBUG)) {
+        tracing::debug!(actor, spec = %without_secrets(resolved), "Resolved");
     }
 }
 

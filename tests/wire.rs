@@ -106,7 +106,8 @@ fn agree(bytes: &[u8]) -> Result<(), TestCaseError> {
     let ours = ours(bytes);
     let Ok(object) = prost_types::Struct::decode(bytes) else { return Ok(()) };
     match (ours, theirs(object)) {
-        (Err(error), _) if error.contains("wire type") => {}
+        (Err(error), _) if error.ends_with("a field of another wire type than it has") => {}
+        (Err(error), _) if error.contains(": invalid wire type: ") => {}
         (ours, Some(theirs)) => prop_assert_eq!(ours, Ok(theirs)),
         (ours, None) => prop_assert!(ours.unwrap_err().ends_with("a number that is not finite")),
     }

@@ -46,7 +46,7 @@ impl Explain {
         let (arguments, field) = self.arguments();
         let field = field.as_deref().map(field::read).transpose()?;
         let scene = Scene::read(&arguments, stdin)?;
-        if !scene.problems.is_empty() {
+        if scene.is_unreadable {
             return Err(Stop::refused(scene.files().errors(&scene.problems)));
         }
         let (inputs, composition) = scene.asked()?;
@@ -97,6 +97,7 @@ struct Explained {
 /// The messages for stderr, and the lines unless something is wrong.
 fn outcome(scene: &Scene, inputs: &Inputs, composition: &Composition) -> (String, Option<Explained>) {
     let mut found = Findings { problems: composition.problems.clone(), warnings: composition.warnings.clone() };
+    found.problems.extend(scene.problems.iter().cloned());
     let names = pipeline::listed_flavors(inputs, &mut Findings::default());
     let platform = platform::settle(inputs).unwrap_or_else(|_| Platform::built_in());
     let mut seen = Findings::default();

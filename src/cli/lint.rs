@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::claim;
 use super::files::{self, Document, ReadFailure};
 use super::report::{self, Files};
-use super::scene::{self, OurStep, Scene};
+use super::scene::{OurStep, Scene};
 use super::stop::{FINE, REFUSED, Stop};
 use crate::lint::{self, Actor, Finding, Flavor, Level};
 use crate::problem::Problem;
@@ -72,15 +73,14 @@ impl Lint {
         messages.told.append(&mut heap.messages);
         let (mut actors, mut documents) = (Vec::new(), Vec::new());
         for document in std::mem::take(&mut heap.actors) {
-            let is_claim = scene::kind(&document.value).1 == "AsyncActor";
+            let is_claim = claim::kind(&document.value).1 == "AsyncActor";
             let scene = self.scene(document, &mut heap, step);
-            if scene.problems.is_empty() {
+            let files = scene.files();
+            messages.told.extend(scene.problems.iter().map(|problem| told(Level::Problem, problem, &files)));
+            if !scene.is_unreadable {
                 let (inputs, composition) = scene.asked()?;
                 actors.push(Actor { inputs, composition, is_claim });
                 documents.push(scene.actor);
-            } else {
-                let files = scene.files();
-                messages.told.extend(scene.problems.iter().map(|problem| told(Level::Problem, problem, &files)));
             }
             heap.configs = scene.configs;
         }
@@ -100,7 +100,7 @@ impl Lint {
 
     /// An actor before the EnvironmentConfigs, which move into the scene and out again.
     fn scene(&self, document: Document, heap: &mut Heap, step: &OurStep) -> Scene {
-        let named = scene::places(&document.value).next().is_some();
+        let named = claim::places(&document.value).next().is_some();
         let mut scene = Scene::of_actor(document, self.namespace.as_deref().filter(|_| !named));
         scene.take_step(step.clone());
         scene.configs = std::mem::take(&mut heap.configs);

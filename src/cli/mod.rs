@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-mod crossplane;
+pub mod claim;
+pub mod crossplane;
 pub mod explain;
 pub mod files;
 pub mod lint;

@@ -1,7 +1,7 @@
 //! Prints objects as YAML that kubectl reads back exactly, in the look of `kubectl get -o yaml`.
 //!
 //! The emitter is ours because what must be quoted is decided by kubectl's reader: a string stays plain only if
-//! [`scalar::plain`] reads it as a string.
+//! the reader reads it as a string.
 
 use std::fmt::Write as _;
 

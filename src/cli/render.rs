@@ -29,8 +29,8 @@ impl Render {
     pub fn run(&self, stdin: &mut dyn Read, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<u8, Stop> {
         let mut scene = Scene::read(&self.scene, stdin)?;
         let composition = match self.simulate {
+            _ if scene.is_unreadable => return Err(Stop::refused(scene.files().errors(&scene.problems))),
             Some(end) if scene.problems.is_empty() => simulate::play(&mut scene, end)?,
-            _ if metadata_is_bad(&scene) => return Err(Stop::refused(scene.files().errors(&scene.problems))),
             _ => scene.answer()?,
         };
         let failed = |error: std::io::Error| Stop::unreadable(format!("error: cannot write: {error}\n"));
@@ -74,9 +74,4 @@ impl Render {
         }
         text
     }
-}
-
-/// Problems with the metadata that keep the composite from being read at all.
-fn metadata_is_bad(scene: &Scene) -> bool {
-    !scene.problems.is_empty()
 }

@@ -39,6 +39,10 @@ impl Files<'_> {
             Source::Actor | Source::Nobody if !problem.path.steps().is_empty() => {
                 self.actor.map(|actor| (actor.file.as_str(), found(actor, &problem.path)))
             }
+            Source::Flavor(name) | Source::Platform(name) if problem.path.first_key() == Some("metadata") => {
+                let config = self.config(name)?;
+                Some((&config.file, found(config, &problem.path)))
+            }
             Source::Flavor(name) => {
                 let config = self.config(name)?;
                 let path = match problem.path.first_key() {

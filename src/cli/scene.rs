@@ -1,21 +1,23 @@
 //! From files to [`Inputs`]: the actor, its flavors and settings, what is observed, and the Composition's step.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
 use super::files::{self, Document};
 use super::report::Files;
 use super::stop::Stop;
 use crate::composed::{Composition, Step};
-use crate::inputs::{EnvironmentConfig, Inputs, Observed};
+use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline::compose;
+use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
-use crate::tree;
 
 /// The Composition that the Configuration package carries.
 const PACKAGED: &str = include_str!("../../package/composition.yaml");
@@ -63,6 +65,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// What is wrong with the files though they could be read.
     pub problems: Vec<Problem>,
+    /// The actor's metadata are not what metadata are, so nothing more can be said of it.
+    pub is_unreadable: bool,
 }
 
 impl Scene {
@@ -82,16 +86,26 @@ impl Scene {
             return Err(Stop::unreadable(text));
         };
         let composition = composition.transpose().map_err(|_| Stop::unreadable(text))?;
-        let mut scene = Self::of_actor(the_actor(actor, arguments)?, arguments.namespace.as_deref());
+        let (actor, others) = the_actor(actor, arguments)?;
+        let mut scene = Self::of_actor(actor, arguments.namespace.as_deref());
+        scene.notes.extend(others.iter().map(|other| {
+            let (_, kind) = kind(&other.value);
+            format!(
+                "note: {}:{}: {kind} stands beside the actor and is skipped; give it with -e or -o",
+                other.file, other.line
+            )
+        }));
         scene.take_configs(environment)?;
         scene.take_observed(observed)?;
         scene.take_composition(composition)?;
+        scene.check_configs();
         Ok(scene)
     }
 
     /// A scene that holds an actor and nothing else, with the packaged Composition.
     pub fn of_actor(actor: Document, namespace: Option<&str>) -> Self {
-        let mut problems = metadata_texts(&actor.value);
+        let mut problems = metadata_texts(&actor.value, &Source::Actor);
+        let is_unreadable = !problems.is_empty();
         problems.extend(namespace_clash(&actor.value, namespace));
         let composite = composite(&actor.value, namespace);
         Self {
@@ -104,6 +118,7 @@ impl Scene {
             input: None,
             notes: Vec::new(),
             problems,
+            is_unreadable,
         }
     }
 
@@ -127,6 +142,21 @@ impl Scene {
         Ok(())
     }
 
+    /// Tells of EnvironmentConfigs whose metadata are not what metadata are.
+    fn check_configs(&mut self) {
+        let settings = self.input.as_ref().and_then(|input| input.get("environmentConfig")?.as_str());
+        for config in &self.configs {
+            let name = config.value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            let source = match settings == Some(name) {
+                true => Source::Platform(name.to_owned()),
+                false => Source::Flavor(name.to_owned()),
+            };
+            let problems = metadata_texts(&config.value, &source);
+            self.is_unreadable |= !problems.is_empty();
+            self.problems.extend(problems);
+        }
+    }
+
     fn take_observed(&mut self, documents: Vec<Document>) -> Result<(), Stop> {
         for document in documents {
             let annotations = document.value.pointer("/metadata/annotations");
@@ -144,11 +174,12 @@ impl Scene {
                     "note: {}:{}: `{name}` is no resource of ours, skipped",
                     document.file, document.line
                 ));
-            } else if self.observed.contains_key(&name) {
-                let what = format!("a second observed object called `{name}`");
-                return Err(Stop::unusable(&document, &what, "keep one of the two"));
-            } else {
-                self.observed.insert(name, document.value);
+                continue;
+            }
+            let what = format!("a second observed object called `{name}`");
+            match self.observed.entry(name) {
+                Entry::Occupied(_) => return Err(Stop::unusable(&document, &what, "keep one of the two")),
+                Entry::Vacant(place) => drop(place.insert(document.value)),
             }
         }
         Ok(())
@@ -189,11 +220,24 @@ impl Scene {
                 Step::Answer(composition) => return Ok((inputs, *composition)),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
-                        inputs.required.insert(key, self.configs_called(&name));
+                        inputs.required.insert(key, self.configs_called(&name)?);
                     }
                 }
             }
         }
+    }
+
+    /// The AWS account that the platform settings name.
+    ///
+    /// # Errors
+    /// [`Stop`] if an observed object is not what its name says.
+    pub fn account(&self) -> Result<Option<String>, Stop> {
+        let mut inputs = self.inputs()?;
+        if let Some(name) = platform::config_name(&inputs).map(str::to_owned) {
+            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name)?);
+        }
+        let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id);
+        Ok(account.filter(|account| !account.is_empty()))
     }
 
     fn inputs(&self) -> Result<Inputs, Stop> {
@@ -216,10 +260,18 @@ impl Scene {
         Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
     }
 
-    fn configs_called(&self, name: &str) -> Vec<EnvironmentConfig> {
+    fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
-        let found = self.configs.iter().filter(called);
-        found.map(|config| serde_json::from_value(config.value.clone()).unwrap_or_default()).collect()
+        let read = |config: &Document| {
+            serde_json::from_value(config.value.clone()).map_err(|error| {
+                Stop::unusable(
+                    config,
+                    &format!("an EnvironmentConfig that cannot be read: {error}"),
+                    "compare it with the examples",
+                )
+            })
+        };
+        self.configs.iter().filter(called).map(read).collect()
     }
 }
 
@@ -261,8 +313,8 @@ impl OurStep {
     }
 }
 
-/// The one actor of the actor's file.
-fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document, Stop> {
+/// The one actor of the actor's file, and what stands beside it.
+fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<(Document, Vec<Document>), Stop> {
     let (mut actors, others): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| is_actor(&document.value));
     let file = if arguments.actor.as_os_str() == "-" {
         "standard input".to_owned()
@@ -270,7 +322,7 @@ fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document
         arguments.actor.display().to_string()
     };
     match (actors.len(), others.first()) {
-        (1, _) => Ok(actors.remove(0)),
+        (1, _) => Ok((actors.remove(0), others)),
         (0, Some(other)) => {
             let (_, kind) = kind(&other.value);
             let what = format!(
@@ -293,17 +345,6 @@ fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<Document
     }
 }
 
-/// True for an AsyncActor or XAsyncActor.
-pub fn is_actor(value: &Value) -> bool {
-    matches!(kind(value), ("asya.sh", "AsyncActor" | "XAsyncActor"))
-}
-
-/// An object's group and kind.
-pub fn kind(value: &Value) -> (&str, &str) {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-    (text("apiVersion").split('/').next().unwrap_or_default(), text("kind"))
-}
-
 /// A remark that a document was not read.
 pub fn skipped(document: &Document) -> String {
     let (_, kind) = kind(&document.value);
@@ -322,97 +363,4 @@ fn our_step(composition: &Value) -> Option<(usize, String, Option<Value>)> {
     let step = &steps[index];
     let name = step.get("step").and_then(Value::as_str).unwrap_or_default().to_owned();
     Some((index, name, step.get("input").filter(|input| !input.is_null()).cloned()))
-}
-
-/// The composite Crossplane would make of a claim, named like it; a composite stays what it is.
-fn composite(actor: &Value, namespace: Option<&str>) -> Value {
-    let mut composite = actor.clone();
-    let metadata = actor.get("metadata");
-    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str()).filter(|text| !text.is_empty());
-    if kind(actor).1 == "AsyncActor" {
-        let namespace = text("namespace").or(namespace);
-        composite["kind"] = "XAsyncActor".into();
-        if let Some(Value::Object(metadata)) = composite.get_mut("metadata") {
-            metadata.remove("namespace");
-        }
-        let claim = tree::object([
-            ("apiVersion", actor.get("apiVersion").cloned()),
-            ("kind", Some("AsyncActor".into())),
-            ("name", text("name").map(Value::from)),
-            ("namespace", namespace.map(Value::from)),
-        ]);
-        let labels = tree::object([
-            ("crossplane.io/claim-name", text("name").map(Value::from)),
-            ("crossplane.io/claim-namespace", namespace.map(Value::from)),
-        ]);
-        set(&mut composite, &["metadata", "labels"], labels);
-        set(&mut composite, &["spec"], json!({"claimRef": claim}));
-    } else if let Some(namespace) = namespace
-        && places(actor).next().is_none()
-    {
-        set(&mut composite, &["metadata", "labels"], json!({"crossplane.io/claim-namespace": namespace}));
-    }
-    composite
-}
-
-/// Lays `over` on the map at `keys`, which is made if it is not there; another shape is left for the checks to tell.
-fn set(object: &mut Value, keys: &[&str], over: Value) {
-    let place = keys.iter().try_fold(object, |value, key| {
-        let map = value.as_object_mut()?;
-        let place = map.entry(*key).or_insert(Value::Null);
-        if place.is_null() {
-            *place = Value::Object(Map::new());
-        }
-        Some(place)
-    });
-    if let Some(place @ Value::Object(_)) = place {
-        tree::overlay(place, &over);
-    }
-}
-
-/// The namespaces that an actor's file names, and where.
-pub fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
-    let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
-    let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
-    places.into_iter().filter_map(|path| {
-        let name = tree::get(actor, &path)?.as_str().filter(|name| !name.is_empty())?;
-        Some((path, name))
-    })
-}
-
-fn namespace_clash(actor: &Value, namespace: Option<&str>) -> Option<Problem> {
-    let namespace = namespace?;
-    let (path, other) = places(actor).find(|(_, other)| *other != namespace)?;
-    let what = format!("says namespace {other:?}, but -n says {namespace:?}");
-    Some(Problem::value(path, Source::Actor, what).hint("drop -n, or make them agree"))
-}
-
-/// Labels and annotations are texts; YAML reads `yes` and `1` as something else.
-pub fn metadata_texts(actor: &Value) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let wrong = |path: Path, value: &Value, wanted: &str| {
-        Problem::value(path, Source::Actor, format!("must be {wanted}, not {}", tree::shape(value)))
-    };
-    for key in ["name", "namespace"] {
-        let path = Path::keys("metadata").key(key);
-        if let Some(value) = tree::get(actor, &path).filter(|value| !value.is_string() && !value.is_null()) {
-            problems.push(wrong(path, value, "a string").hint("quote it"));
-        }
-    }
-    for key in ["labels", "annotations"] {
-        let path = Path::keys("metadata").key(key);
-        match tree::get(actor, &path) {
-            Some(Value::Object(map)) => {
-                let bad = map.iter().filter(|(_, value)| !value.is_string());
-                problems.extend(bad.map(|(name, value)| wrong(path.key(name), value, "a string").hint("quote it")));
-            }
-            Some(value) if !value.is_null() => problems.push(wrong(path, value, "a map of strings")),
-            _ => {}
-        }
-    }
-    match actor.get("metadata") {
-        Some(value) if !value.is_object() => problems.push(wrong(Path::keys("metadata"), value, "a map")),
-        _ => {}
-    }
-    problems
 }

@@ -7,12 +7,13 @@ use super::scene::{RESOURCE_NAME, Scene};
 use super::stop::Stop;
 use crate::composed::Composition;
 use crate::resources::{DEPLOYMENT, SCALED_OBJECT, manifest};
+use crate::transport::sqs;
 use crate::tree;
 
 /// How many rounds are played at most; three are needed when nothing exists yet.
 const ROUNDS: usize = 10;
 
-/// The AWS account of a simulated queue, where none is known.
+/// The AWS account of a simulated queue, where the settings name none.
 const SOME_ACCOUNT: &str = "000000000000";
 
 /// How the simulation ends.
@@ -30,12 +31,14 @@ pub enum End {
 /// [`Stop`] if an observed object cannot be read.
 pub fn play(scene: &mut Scene, end: End) -> Result<Composition, Stop> {
     let mut composition = scene.answer()?;
+    let account = scene.account()?.unwrap_or_else(|| SOME_ACCOUNT.to_owned());
+    let world = World { end, account };
     for _ in 0..ROUNDS {
         if !composition.problems.is_empty() {
             break;
         }
         let (composite, observed) = (scene.composite.clone(), scene.observed.clone());
-        advance(scene, &composition, end);
+        world.advance(scene, &composition);
         if (composite, observed) == (scene.composite.clone(), scene.observed.clone()) {
             break;
         }
@@ -44,69 +47,78 @@ pub fn play(scene: &mut Scene, end: End) -> Result<Composition, Stop> {
     Ok(composition)
 }
 
-/// One round: what was answered becomes what is observed.
-fn advance(scene: &mut Scene, composition: &Composition, end: End) {
-    scene.observed.retain(|name, _| composition.resources.contains_key(name.as_str()));
-    for (name, composed) in &composition.resources {
-        let before = scene.observed.remove(*name).unwrap_or_else(|| json!({}));
-        scene.observed.insert((*name).to_owned(), report(name, &composed.object, before, composition, end));
+/// What the simulated providers are like.
+struct World {
+    end: End,
+    account: String,
+}
+
+impl World {
+    /// One round: what was answered becomes what is observed.
+    fn advance(&self, scene: &mut Scene, composition: &Composition) {
+        scene.observed.retain(|name, _| composition.resources.contains_key(name.as_str()));
+        for (name, composed) in &composition.resources {
+            let before = scene.observed.remove(*name).unwrap_or_else(|| json!({}));
+            scene.observed.insert((*name).to_owned(), self.report(name, &composed.object, before, composition));
+        }
+        let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
+        status["conditions"] = Value::Array(crossplane::conditions(composition));
+        scene.composite["status"] = status;
     }
-    let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
-    status["conditions"] = Value::Array(crossplane::conditions(composition));
-    scene.composite["status"] = status;
-}
 
-/// An emitted resource as its provider would report it.
-fn report(name: &str, emitted: &Value, mut observed: Value, composition: &Composition, end: End) -> Value {
-    tree::overlay(&mut observed, emitted);
-    observed["metadata"]["annotations"][RESOURCE_NAME] = name.into();
-    let at_provider = match manifest(emitted) {
-        None => queue(emitted),
-        Some(manifest) => {
-            let live = observed.pointer("/status/atProvider/manifest").cloned().unwrap_or_else(|| json!({}));
-            json!({"manifest": live_object(name, manifest, live, composition, end)})
-        }
-    };
-    let synced = json!({"type": "Synced", "status": "True", "reason": "ReconcileSuccess"});
-    let ready = json!({"type": "Ready", "status": "True", "reason": "Available"});
-    observed["status"] = json!({"atProvider": at_provider, "conditions": [ready, synced]});
-    observed
-}
-
-fn queue(emitted: &Value) -> Value {
-    let text =
-        |key: &str| emitted.pointer(&format!("/spec/forProvider/{key}")).and_then(Value::as_str).unwrap_or_default();
-    let (name, region) = (text("name"), text("region"));
-    let url = format!("https://sqs.{region}.amazonaws.com/{SOME_ACCOUNT}/{name}");
-    json!({
-        "arn": format!("arn:aws:sqs:{region}:{SOME_ACCOUNT}:{name}"),
-        "id": url,
-        "name": name,
-        "region": region,
-        "tags": emitted.pointer("/spec/forProvider/tags"),
-        "url": url,
-    })
-}
-
-/// A Kubernetes object after it was applied.
-fn live_object(name: &str, manifest: &Value, mut live: Value, composition: &Composition, end: End) -> Value {
-    tree::overlay(&mut live, manifest);
-    live["metadata"]["uid"] = format!("simulated-{name}").into();
-    live["metadata"]["generation"] = 1.into();
-    match name {
-        SCALED_OBJECT => {
-            let ready = json!({"type": "Ready", "status": "True", "reason": "ScaledObjectReady"});
-            let hpa = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-            live["status"] = json!({"conditions": [ready], "hpaName": format!("keda-hpa-{hpa}")});
-        }
-        DEPLOYMENT => {
-            let replicas = replicas(manifest, composition, end);
-            live["spec"]["replicas"] = replicas.into();
-            live["status"] = deployment(replicas);
-        }
-        _ => {}
+    /// An emitted resource as its provider would report it.
+    fn report(&self, name: &str, emitted: &Value, mut observed: Value, composition: &Composition) -> Value {
+        tree::overlay(&mut observed, emitted);
+        observed["metadata"]["annotations"][RESOURCE_NAME] = name.into();
+        let at_provider = match manifest(emitted) {
+            None => self.queue(emitted),
+            Some(manifest) => {
+                let live = observed.pointer("/status/atProvider/manifest").cloned().unwrap_or_else(|| json!({}));
+                json!({"manifest": self.live_object(name, manifest, live, composition)})
+            }
+        };
+        let synced = json!({"type": "Synced", "status": "True", "reason": "ReconcileSuccess"});
+        let ready = json!({"type": "Ready", "status": "True", "reason": "Available"});
+        observed["status"] = json!({"atProvider": at_provider, "conditions": [ready, synced]});
+        observed
     }
-    live
+
+    fn queue(&self, emitted: &Value) -> Value {
+        let provider = emitted.pointer("/spec/forProvider");
+        let text = |key: &str| provider.and_then(|provider| provider.get(key)?.as_str()).unwrap_or_default();
+        let (name, region, account) = (text("name"), text("region"), &self.account);
+        let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+        let url = format!("https://sqs.{region}.{domain}/{account}/{name}");
+        json!({
+            "arn": format!("arn:{}:sqs:{region}:{account}:{name}", sqs::partition(region)),
+            "id": url,
+            "name": name,
+            "region": region,
+            "tags": provider.and_then(|provider| provider.get("tags")),
+            "url": url,
+        })
+    }
+
+    /// A Kubernetes object after it was applied.
+    fn live_object(&self, name: &str, manifest: &Value, mut live: Value, composition: &Composition) -> Value {
+        tree::overlay(&mut live, manifest);
+        live["metadata"]["uid"] = format!("simulated-{name}").into();
+        live["metadata"]["generation"] = 1.into();
+        match name {
+            SCALED_OBJECT => {
+                let ready = json!({"type": "Ready", "status": "True", "reason": "ScaledObjectReady"});
+                let hpa = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+                live["status"] = json!({"conditions": [ready], "hpaName": format!("keda-hpa-{hpa}")});
+            }
+            DEPLOYMENT => {
+                let replicas = replicas(manifest, composition, self.end);
+                live["spec"]["replicas"] = replicas.into();
+                live["status"] = deployment(replicas);
+            }
+            _ => {}
+        }
+        live
+    }
 }
 
 /// How many pods there are: what the Deployment says, else what KEDA would make it.

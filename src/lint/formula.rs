@@ -12,7 +12,7 @@ pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
     for (index, look) in lot.looks.iter().enumerate() {
         let fields = lot.merged(look);
         let value = fields.value();
-        let set = fields.nearest(&length).set_by().is_some_and(|by| *by != Source::Default);
+        let set = fields.nearest(&length).set_by().is_some_and(|by| by.source != Source::Default);
         if set && tree::get(&value, &length).is_some() && tree::get(&value, &formula).is_some() {
             let what = "has no effect beside `scaling.advanced.formula`".to_owned();
             let problem = wrong(&fields, &value, &length, what).hint("drop it; `scaling.advanced.target` decides");

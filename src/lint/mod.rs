@@ -1,8 +1,6 @@
 //! What is wrong with actors, flavors and settings that lie in files together: what each call would say, and what only
 //! somebody who sees them all can say. One rule a file; a new one is one line in [`RULES`].
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::composed::Composition;
@@ -141,7 +139,7 @@ impl<'a> Lot<'a> {
     fn new(actors: &'a [Actor], flavors: &'a [Flavor<'a>], platform: Platform) -> Self {
         let mut read = Findings::default();
         let layer = |flavor: &Flavor<'_>, read: &mut Findings| {
-            layers::flavor(&flavor.config.metadata.name, flavor.config, &platform, read)
+            layers::flavor(1, &flavor.config.metadata.name, flavor.config, &platform, read)
         };
         let layers = flavors.iter().map(|flavor| layer(flavor, &mut read)).collect();
         let looks = actors.iter().map(|actor| Look::at(actor, &platform)).collect();
@@ -201,6 +199,6 @@ impl Look {
 
 /// A problem with the value at `path` of a merged spec, given in keys and positions, and told to whoever set it.
 fn wrong(fields: &Field<'_>, value: &Value, path: &Path, what: String) -> Problem {
-    let source = fields.nearest(path).set_by().map_or(Cow::Owned(Source::Nobody), Cow::Borrowed);
-    Problem::value(layers::named(path, value).below(&Path::keys("spec")), source.into_owned(), what)
+    let source = fields.nearest(path).set_by().map_or(Source::Nobody, |layer| layer.source.clone());
+    Problem::value(layers::named(path, value).below(&Path::keys("spec")), source, what)
 }

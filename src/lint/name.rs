@@ -1,8 +1,8 @@
 //! A flavor that no actor can list because of its name.
 
 use super::{Finding, Level, Lot};
+use crate::names::is_object_name;
 use crate::path::Path;
-use crate::platform::is_object_name;
 use crate::problem::{Problem, Source};
 
 /// The shortest name that `spec.flavors` takes.

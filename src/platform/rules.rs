@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Layer, is_object_name, problem, ttl};
+use super::layers::problem;
+use super::{Layer, ttl};
+use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Problem, Source};
 use crate::tree;
@@ -16,13 +18,17 @@ fn is_tag_text(text: &str) -> bool {
 pub fn check(merged: &Value, layers: &[Layer]) -> Vec<Problem> {
     let settings = Settings { merged, layers };
     let mut problems = Vec::new();
-    settings.tags(&mut problems);
-    settings.queue(&mut problems);
-    settings.irsa(&mut problems);
-    settings.keda(&mut problems);
-    settings.sidecar(&mut problems);
     settings.ttl(&mut problems);
-    settings.names(&mut problems);
+    settings.config_name(&mut problems);
+    let only_flavors = merged.get("stages").and_then(Value::as_array).is_some_and(|stages| !stages.is_empty());
+    if !only_flavors {
+        settings.tags(&mut problems);
+        settings.queue(&mut problems);
+        settings.irsa(&mut problems);
+        settings.keda(&mut problems);
+        settings.sidecar(&mut problems);
+        settings.names(&mut problems);
+    }
     problems
 }
 
@@ -62,7 +68,8 @@ impl Settings<'_> {
 
     fn queue(&self, problems: &mut Vec<Problem>) {
         let account = self.text("awsAccountId");
-        if !account.is_empty() && (account.len() != 12 || !account.bytes().all(|c| c.is_ascii_digit())) {
+        let used = self.text("sqs.dlq.mode") == "Shared" || self.fills_account_in();
+        if used && !account.is_empty() && (account.len() != 12 || !account.bytes().all(|c| c.is_ascii_digit())) {
             let hint = "quote it: YAML reads a number that starts with 0 as another one";
             problems.push(self.wrong(Path::keys("awsAccountId"), "an AWS account id has 12 digits").hint(hint));
         }
@@ -75,6 +82,13 @@ impl Settings<'_> {
         if region.is_empty() || !region.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-') {
             problems.push(self.wrong(Path::keys("awsRegion"), "must be an AWS region such as `eu-west-1`"));
         }
+    }
+
+    /// True if the account id becomes part of a role.
+    fn fills_account_in(&self) -> bool {
+        let enabled = tree::get(self.merged, &Path::keys("irsa.enabled")) == Some(&Value::Bool(true));
+        let patterned = self.text("irsa.mode") == "IRSA" && self.text("irsa.roleArn").is_empty();
+        enabled && patterned && self.text("irsa.roleArnPattern").contains("ACCOUNT_ID")
     }
 
     fn irsa(&self, problems: &mut Vec<Problem>) {
@@ -159,11 +173,14 @@ impl Settings<'_> {
         }
     }
 
-    fn names(&self, problems: &mut Vec<Problem>) {
+    fn config_name(&self, problems: &mut Vec<Problem>) {
         let config = self.text("environmentConfig");
         if !config.is_empty() && !is_object_name(config) {
             problems.push(self.wrong(Path::keys("environmentConfig"), "is no name that an EnvironmentConfig can have"));
         }
+    }
+
+    fn names(&self, problems: &mut Vec<Problem>) {
         for key in ["awsProviderConfig.name", "kubernetesProviderConfig.name", "sidecar.runtimeConfigMap"] {
             if !is_object_name(self.text(key)) {
                 problems.push(self.wrong(Path::keys(key), "must be an object's name"));

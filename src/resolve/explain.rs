@@ -115,11 +115,11 @@ fn inside(mut entry: Value, identity: Option<&str>) -> (Option<String>, Value) {
 fn line(at: Path, entry: &Path, value: &Value, history: &[Setting<'_>]) -> Option<Line> {
     let (last, below) = history.split_last()?;
     let over = below.iter().rev().map(|setting| Over {
-        by: setting.by.clone(),
+        by: setting.by.source.clone(),
         value: if is_variable(entry) { Shown::Hidden } else { shown(entry, setting.value) },
-        same: if is_variable(entry) { last.by != &Source::Actor } else { setting.value == last.value },
+        same: if is_variable(entry) { last.by.source != Source::Actor } else { setting.value == last.value },
     });
-    Some(Line { value: shown(&at, value), path: at, by: last.by.clone(), over: over.collect() })
+    Some(Line { value: shown(&at, value), path: at, by: last.by.source.clone(), over: over.collect() })
 }
 
 /// True below `secretRefs`, whose history may hold entries of `env` and is no history of what is shown: a variable

@@ -13,12 +13,23 @@ use crate::problem::{Problem, Problems, Source};
 use crate::schema::{BreachKind, Schema};
 use crate::tree;
 
-/// The schema of the spec: the one the Configuration package carries.
+/// The schema of the spec: the one the Configuration package carries, without the names of old that it only refuses.
 pub static SPEC: LazyLock<Schema> = LazyLock::new(|| {
-    let xrd = serde_yaml::from_str(include_str!("../../package/xrd.yaml")).expect("a packaged file is YAML");
+    let mut xrd: Value = serde_yaml::from_str(include_str!("../../package/xrd.yaml")).expect("a packaged file is YAML");
+    for (old, _) in RENAMED {
+        tree::remove(&mut xrd, &declaration(old));
+    }
     let root = Schema::of_xrd(&xrd, "v1alpha1").expect("the packaged XRD is a schema");
     root.field("spec").expect("the packaged XRD has a spec").clone()
 });
+
+/// Where the XRD declares a field of the spec.
+fn declaration(field: &str) -> Path {
+    let schema = Path::keys("spec.versions").index(0);
+    let spec = ["schema", "openAPIV3Schema", "properties", "spec"];
+    let spec = spec.into_iter().fold(schema, |path, key| path.key(key));
+    field.split('.').fold(spec, |path, key| path.key("properties").key(key))
+}
 
 /// One layer: a partial spec and who brought it.
 #[derive(Clone, Debug)]
@@ -27,6 +38,8 @@ pub struct Layer {
     pub source: Source,
     /// The fields it sets, a map without nulls.
     pub spec: Value,
+    /// Its place among the layers: a higher one wins.
+    pub rank: usize,
 }
 
 impl Layer {
@@ -51,7 +64,7 @@ pub fn defaults() -> Layer {
             "queueLength": 5,
         },
     });
-    Layer { source: Source::Default, spec }
+    Layer { source: Source::Default, spec, rank: 0 }
 }
 
 /// What reading the layers found.
@@ -64,7 +77,7 @@ pub struct Findings {
 }
 
 /// Reads one flavor.
-pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
+pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
     let source = Source::Flavor(name.to_owned());
     let mut spec = fields(&config.data, &source, found);
     if spec.is_empty() && (config.data.is_null() || config.data.is_object()) {
@@ -84,7 +97,7 @@ pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found
     refuse_renamed(&mut spec, &source, found);
     let reject = platform.flavors.unknown_fields == UnknownFields::Reject;
     drop_unknown(&mut spec, &source, reject, found);
-    Layer { source, spec }
+    Layer { source, spec, rank }
 }
 
 /// Reads the actor itself.
@@ -95,12 +108,12 @@ pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let mut spec = Value::Object(spec);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
-    Layer { source, spec }
+    Layer { source, spec, rank: usize::MAX }
 }
 
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
 fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
-    beyond_exact(value, &mut Path::keys("spec"), source, found);
+    beyond_exact(value, (&Path::root(), value), source, found);
     match tree::without_nulls(value) {
         Cow::Owned(Value::Object(map)) => map,
         Cow::Borrowed(Value::Object(map)) => map.clone(),
@@ -114,20 +127,20 @@ fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, V
     }
 }
 
-/// Numbers beyond 2^53 lose digits on their way through protobuf.
-fn beyond_exact(value: &Value, path: &mut Path, source: &Source, found: &mut Findings) {
+/// Numbers beyond 2^53 lose digits on their way through protobuf. `value` stands at the path given, below the root given.
+fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, found: &mut Findings) {
     match value {
         Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= EXACT) => {
-            let problem = Problem::value(path.clone(), source.clone(), "is beyond 2^53 and cannot be carried exactly");
+            let path = named(path, root).below(&Path::keys("spec"));
+            let problem = Problem::value(path, source.clone(), "is beyond 2^53 and cannot be carried exactly");
             found.problems.push(problem.hint("use a smaller number, or quote it if it is a text"));
         }
         Value::Object(map) => {
-            map.iter().for_each(|(key, value)| beyond_exact(value, &mut path.key(key), source, found))
+            map.iter().for_each(|(key, value)| beyond_exact(root, (&path.key(key), value), source, found));
         }
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, value)| beyond_exact(value, &mut path.index(index), source, found));
+            let entries = list.iter().enumerate();
+            entries.for_each(|(index, value)| beyond_exact(root, (&path.index(index), value), source, found));
         }
         _ => {}
     }

@@ -6,7 +6,7 @@ use super::layers::Layer;
 use super::{Layers, resolve};
 use crate::path::Path;
 use crate::platform::Platform;
-use crate::problem::{Problems, Source};
+use crate::problem::Problems;
 use crate::tree;
 
 /// What is wrong whatever the missing layers say: nothing they might put right is told.
@@ -26,7 +26,7 @@ fn stand_in(layers: &Layers) -> Layer {
         "resiliency": {"policies": policies(layers)},
     });
     tree::overlay(&mut spec, &said);
-    Layer { source: Source::Default, spec }
+    Layer { spec, ..layers.defaults.clone() }
 }
 
 /// A policy for each name that a rule speaks of.
@@ -40,11 +40,12 @@ fn policies(layers: &Layers) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Source;
     use crate::resolve::layers;
 
     fn problems(flavor: Value) -> Vec<String> {
-        let flavors = vec![Layer { source: Source::Flavor("gpu".to_owned()), spec: flavor }];
-        let actor = Layer { source: Source::Actor, spec: json!({}) };
+        let flavors = vec![Layer { source: Source::Flavor("gpu".to_owned()), spec: flavor, rank: 1 }];
+        let actor = Layer { source: Source::Actor, spec: json!({}), rank: 2 };
         let found = check(&Layers { defaults: layers::defaults(), flavors, actor }, &Platform::built_in());
         found.iter().map(crate::problem::Problem::headline).collect()
     }

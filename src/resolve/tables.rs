@@ -89,3 +89,27 @@ fn holds_secret(value: &Value) -> bool {
         _ => false,
     }
 }
+
+/// A resolved spec that may be printed: environment values and trigger metadata are left out.
+pub fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let shown = map.iter().map(|(key, value)| match key.as_str() {
+                "env" | "metadata" => (key.clone(), names_only(value)),
+                _ => (key.clone(), without_secrets(value)),
+            });
+            Value::Object(shown.collect())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(without_secrets).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The names of variables, or the keys of a map.
+fn names_only(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().filter_map(|entry| entry.get("name").cloned()).collect(),
+        Value::Object(map) => map.keys().map(|key| Value::String(key.clone())).collect(),
+        _ => Value::Null,
+    }
+}

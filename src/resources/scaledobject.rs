@@ -7,7 +7,7 @@ use crate::api::{Condition, Live, condition};
 use crate::composed::{Plan, Reason};
 use crate::inputs::Observed;
 use crate::path::Path;
-use crate::problem::{Kind, Problem, Source};
+use crate::problem::{Kind, Problem, Problems, Source};
 use crate::spec::Advanced;
 use crate::transport::Trigger;
 use crate::tree;
@@ -22,7 +22,7 @@ const LONGEST_FOR_HPA: usize = 54;
 ///
 /// # Errors
 /// If it exists and nobody knows the URL any more: leaving it out would delete it.
-pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problem> {
+pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
     if !subject.spec.scaling.enabled {
         return Ok(Plan::Omit);
     }
@@ -34,7 +34,7 @@ pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problem> {
         _ => {
             let what = "the queue has no URL any more, and none is on record";
             let problem = Problem::value(Path::keys("status.queueUrl"), Source::Nobody, what).of_kind(Kind::Transport);
-            Err(problem.hint("look at the Queue's conditions; nothing was changed"))
+            Err(problem.hint("look at the Queue's conditions; nothing was changed").into())
         }
     }
 }

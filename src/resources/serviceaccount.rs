@@ -74,7 +74,7 @@ fn disarm(subject: &Subject<'_>) -> Plan {
 }
 
 /// True for an account that only this actor uses: we gave it the actor's label, which today's pipeline never did.
-fn is_actors_own(object: &Object, actor: &str) -> bool {
+pub fn is_actors_own(object: &Object, actor: &str) -> bool {
     object.manifest_text("/metadata/labels/asya.sh~1actor") == Some(actor)
         && object.spec.get("managementPolicies").is_none()
         && object.manifest_text("/metadata/name").is_some_and(|name| name.contains(actor))

@@ -94,7 +94,7 @@ fn redrive_policy(identity: &Identity, platform: &Platform) -> Option<String> {
 }
 
 /// The part of AWS a region belongs to.
-fn partition(region: &str) -> &'static str {
+pub fn partition(region: &str) -> &'static str {
     match region {
         _ if region.starts_with("cn-") => "aws-cn",
         _ if region.starts_with("us-gov-") => "aws-us-gov",

@@ -66,7 +66,7 @@ impl<'a> Container<'a> {
     /// The key written last, read back: only an error needs it.
     fn current_key(&self) -> Step {
         let entry = Message::new(&self.writer.out[self.entry + 1..]);
-        match entry.fields().next() {
+        match entry.fields().next(&[]) {
             Ok(Some((1, Content::Bytes(key)))) => Step::Key(String::from_utf8_lossy(key).into_owned()),
             _ => Step::Key(String::new()),
         }

@@ -5,8 +5,7 @@ use std::vec;
 
 use bytes::Bytes;
 
-use super::WireError;
-use super::fields::{Content, Fields, Message, malformed};
+use super::fields::{Content, Fields, Malformed, Message, only_field};
 use super::value::next_item;
 
 /// One entry of an object.
@@ -19,14 +18,26 @@ pub(super) struct Entry<'de> {
 }
 
 impl<'de> Entry<'de> {
-    fn read(entry: &'de [u8]) -> Result<Self, WireError> {
+    #[inline]
+    fn read(entry: &'de [u8]) -> Result<Self, Malformed> {
+        Self::read_usual(entry).map_or_else(|| Self::read_any(entry), Ok)
+    }
+
+    /// A short key, then the value: only what is written otherwise is read field by field.
+    #[inline]
+    fn read_usual(entry: &'de [u8]) -> Option<Self> {
+        let (&[0x0a, len @ ..0x80], rest) = entry.split_first_chunk()? else { return None };
+        let (key, rest) = rest.split_at_checked(len.into())?;
+        only_field(0x12, rest).map(|value| Entry { key, value: Message::new(value) })
+    }
+
+    fn read_any(entry: &'de [u8]) -> Result<Self, Malformed> {
         let mut read = Entry::default();
         let mut fields = Message::new(entry).fields();
-        while let Some((number, content)) = fields.next()? {
+        while let Some((number, content)) = fields.next(&[2, 2])? {
             match (number, content) {
                 (1, Content::Bytes(key)) => read.key = key,
                 (2, Content::Bytes(piece)) => read.value.merge(piece),
-                (1 | 2, _) => return Err(malformed("a key or value of another wire type than its field")),
                 _ => {}
             }
         }
@@ -44,7 +55,8 @@ pub(super) enum Source<'de> {
 }
 
 impl<'de> Source<'de> {
-    fn next(&mut self) -> Result<Option<Entry<'de>>, WireError> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<Entry<'de>>, Malformed> {
         let encoded = match self {
             Source::Root(entries) => entries.next().map(|entry| &entry[..]),
             Source::Inner(fields) => next_item(fields)?,
@@ -66,7 +78,7 @@ const COMPARED: usize = 16;
 
 impl<'de> Entries<'de> {
     /// The entries from `source`.
-    pub fn new(source: Source<'de>) -> Result<Self, WireError> {
+    pub fn new(source: Source<'de>) -> Result<Self, Malformed> {
         if are_few_and_distinct(source.clone())? {
             return Ok(Entries::Distinct(source));
         }
@@ -74,7 +86,8 @@ impl<'de> Entries<'de> {
     }
 
     /// The next entry; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<Entry<'de>>, WireError> {
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Entry<'de>>, Malformed> {
         match self {
             Entries::Distinct(source) => source.next(),
             Entries::Sorted(entries) => Ok(entries.next()),
@@ -82,7 +95,7 @@ impl<'de> Entries<'de> {
     }
 }
 
-fn are_few_and_distinct(mut source: Source<'_>) -> Result<bool, WireError> {
+fn are_few_and_distinct(mut source: Source<'_>) -> Result<bool, Malformed> {
     let mut seen: [&[u8]; COMPARED] = [&[]; COMPARED];
     let mut count = 0;
     while let Some(Entry { key, .. }) = source.next()? {
@@ -95,7 +108,7 @@ fn are_few_and_distinct(mut source: Source<'_>) -> Result<bool, WireError> {
     Ok(true)
 }
 
-fn last_of_each(mut source: Source<'_>) -> Result<Vec<Entry<'_>>, WireError> {
+fn last_of_each(mut source: Source<'_>) -> Result<Vec<Entry<'_>>, Malformed> {
     let mut entries = Vec::new();
     while let Some(entry) = source.next()? {
         entries.push(entry);

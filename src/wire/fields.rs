@@ -18,13 +18,28 @@ pub(super) enum Content<'de> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message<'de> {
     piece: &'de [u8],
-    more: Vec<&'de [u8]>,
+    more: Option<Box<Pieces<'de>>>,
+}
+
+/// The further pieces; boxed, as there are hardly ever any and messages are moved a lot.
+#[derive(Clone, Debug, Default)]
+struct Pieces<'de>(Vec<&'de [u8]>);
+
+/// Why bytes are not protobuf. Nothing but a broken client sends such; so this costs the others nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Malformed(pub &'static str);
+
+impl From<Malformed> for WireError {
+    #[cold]
+    fn from(Malformed(what): Malformed) -> Self {
+        WireError::new(format!("malformed protobuf: {what}"))
+    }
 }
 
 impl<'de> Message<'de> {
     /// A message in one piece.
     pub fn new(piece: &'de [u8]) -> Self {
-        Self { piece, more: Vec::new() }
+        Self { piece, more: None }
     }
 
     /// Adds a further piece.
@@ -32,13 +47,21 @@ impl<'de> Message<'de> {
         if self.piece.is_empty() {
             self.piece = piece;
         } else if !piece.is_empty() {
-            self.more.push(piece);
+            self.more.get_or_insert_default().0.push(piece);
         }
     }
 
+    /// All of it, if it is in one piece.
+    #[inline]
+    pub fn whole(&self) -> Option<&'de [u8]> {
+        self.more.is_none().then_some(self.piece)
+    }
+
     /// Its fields, one after the other.
+    #[inline]
     pub fn fields(&self) -> Fields<'de> {
-        Fields { rest: self.piece, more: self.more.clone().into_iter() }
+        let more = self.more.as_ref().map(|more| Box::new(more.0.clone().into_iter()));
+        Fields { rest: self.piece, more }
     }
 }
 
@@ -46,63 +69,78 @@ impl<'de> Message<'de> {
 #[derive(Clone)]
 pub(super) struct Fields<'de> {
     rest: &'de [u8],
-    more: std::vec::IntoIter<&'de [u8]>,
+    more: Option<Box<std::vec::IntoIter<&'de [u8]>>>,
 }
 
 impl<'de> Fields<'de> {
-    /// The number and content of the next field; `None` at the end.
+    /// The number and content of the next field; `None` at the end. `types` are the wire types of fields 1, 2, ….
     #[inline]
-    pub fn next(&mut self) -> Result<Option<(u32, Content<'de>)>, WireError> {
+    pub fn next(&mut self, types: &[u8]) -> Result<Option<(u32, Content<'de>)>, Malformed> {
         while self.rest.is_empty() {
-            match self.more.next() {
+            match self.more.as_mut().and_then(|more| more.next()) {
                 Some(piece) => self.rest = piece,
                 None => return Ok(None),
             }
         }
         let (number, wire_type) = take_key(&mut self.rest)?;
+        if types.get(number as usize - 1).is_some_and(|expected| *expected != wire_type) {
+            return Err(Malformed("a field of another wire type than it has"));
+        }
         take_content(&mut self.rest, number, wire_type).map(|content| Some((number, content)))
     }
 }
 
-fn take_key(rest: &mut &[u8]) -> Result<(u32, u8), WireError> {
-    let key = u32::try_from(take_varint(rest)?).map_err(|_| malformed("a field number that is too large"))?;
+#[inline]
+fn take_key(rest: &mut &[u8]) -> Result<(u32, u8), Malformed> {
+    let key = u32::try_from(take_varint(rest)?).map_err(|_| Malformed("a field number that is too large"))?;
     match key >> 3 {
-        0 => Err(malformed("a field with the number 0")),
+        0 => Err(Malformed("a field with the number 0")),
         number => Ok((number, (key & 7) as u8)),
     }
 }
 
-fn take_content<'de>(rest: &mut &'de [u8], number: u32, wire_type: u8) -> Result<Content<'de>, WireError> {
+#[inline]
+fn take_content<'de>(rest: &mut &'de [u8], number: u32, wire_type: u8) -> Result<Content<'de>, Malformed> {
     match wire_type {
         0 => take_varint(rest).map(Content::Varint),
         1 => rest
             .split_off(..8)
             .and_then(|bytes| bytes.try_into().ok())
             .map(Content::Fixed64)
-            .ok_or_else(|| malformed("it ends within a number")),
+            .ok_or(Malformed("it ends within a number")),
         2 => take_bytes(rest).map(Content::Bytes),
         3 => skip_group(rest, number).map(|()| Content::Other),
-        5 => rest.split_off(..4).map(|_| Content::Other).ok_or_else(|| malformed("it ends within a number")),
-        4 => Err(malformed("the end of a group that did not begin")),
-        _ => Err(malformed("a wire type that does not exist")),
+        5 => rest.split_off(..4).map(|_| Content::Other).ok_or(Malformed("it ends within a number")),
+        4 => Err(Malformed("the end of a group that did not begin")),
+        _ => Err(Malformed("a wire type that does not exist")),
     }
 }
 
-fn take_bytes<'de>(rest: &mut &'de [u8]) -> Result<&'de [u8], WireError> {
+/// What follows the `key` of a field that fills `bytes` to the end: the shape nearly everything has that is encoded.
+#[inline]
+pub(super) fn only_field(key: u8, bytes: &[u8]) -> Option<&[u8]> {
+    let (first, mut rest) = bytes.split_first()?;
+    let len = if *first == key { take_varint(&mut rest).ok()? } else { return None };
+    (len == rest.len() as u64).then_some(rest)
+}
+
+#[inline]
+fn take_bytes<'de>(rest: &mut &'de [u8]) -> Result<&'de [u8], Malformed> {
     let len = take_varint(rest)?;
     usize::try_from(len)
         .ok()
         .and_then(|len| rest.split_off(..len))
-        .ok_or_else(|| malformed("a length beyond the end of what holds it"))
+        .ok_or(Malformed("a length beyond the end of what holds it"))
 }
 
 /// Groups are older than Structs; only a newer field that we do not know could be one. Skipped without recursion.
-fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), WireError> {
+#[cold]
+fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), Malformed> {
     let mut open = vec![number];
     while let Some(innermost) = open.last() {
         let (number, wire_type) = take_key(rest)?;
         match wire_type {
-            3 if open.len() == MAX_DEPTH => return Err(malformed("groups that nest too deep")),
+            3 if open.len() == MAX_DEPTH => return Err(Malformed("groups that nest too deep")),
             3 => open.push(number),
             4 if number == *innermost => drop(open.pop()),
             _ => drop(take_content(rest, number, wire_type)?),
@@ -112,7 +150,7 @@ fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), WireError> {
 }
 
 #[inline]
-fn take_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
+fn take_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     match rest.split_first() {
         Some((&byte, tail)) if byte < 0x80 => {
             *rest = tail;
@@ -122,7 +160,7 @@ fn take_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
     }
 }
 
-fn take_long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
+fn take_long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     let mut value = 0;
     for (position, byte) in rest.iter().take(10).enumerate() {
         if position == 9 && *byte > 1 {
@@ -134,21 +172,15 @@ fn take_long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
             return Ok(value);
         }
     }
-    Err(malformed("a number that is cut off or longer than 64 bits"))
-}
-
-/// Cold on purpose: nothing but a broken client sends such bytes.
-#[cold]
-pub(super) fn malformed(what: &str) -> WireError {
-    WireError::new(format!("malformed protobuf: {what}"))
+    Err(Malformed("a number that is cut off or longer than 64 bits"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Content, Message};
+    use super::{Content, Malformed, Message};
 
-    fn read(bytes: &[u8]) -> Result<Option<(u32, Content<'_>)>, String> {
-        Message::new(bytes).fields().next().map_err(|error| error.to_string())
+    fn read(bytes: &[u8]) -> Result<Option<(u32, Content<'_>)>, &'static str> {
+        Message::new(bytes).fields().next(&[]).map_err(|Malformed(what)| what)
     }
 
     #[test]
@@ -187,8 +219,8 @@ mod tests {
             (&[0x0e], "a wire type that does not exist"),
         ];
         for (bytes, what) in cases {
-            assert_eq!(read(bytes), Err(format!("malformed protobuf: {what}")), "{bytes:x?}");
+            assert_eq!(read(bytes), Err(what), "{bytes:x?}");
         }
-        assert_eq!(read(&[0x0b; 1000]), Err("malformed protobuf: groups that nest too deep".to_owned()));
+        assert_eq!(read(&[0x0b; 1000]), Err("groups that nest too deep"));
     }
 }

@@ -77,6 +77,7 @@ fn finite(number: f64) -> Result<f64, ReadError> {
     if number.is_finite() { Ok(number) } else { Err(ReadError::new("a number that is not finite")) }
 }
 
+#[inline]
 fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
     str::from_utf8(bytes).map_err(|_| ReadError::new("text that is not UTF-8"))
 }
@@ -175,6 +176,7 @@ impl<'de> MapAccess<'de> for Object<'de> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
         Value::read(&self.entry.value)
+            .map_err(ReadError::from)
             .and_then(|value| seed.deserialize(Reader { value, depth: self.depth }))
             .map_err(|error| error.under(Step::Key(String::from_utf8_lossy(self.entry.key).into_owned())))
     }
@@ -196,6 +198,7 @@ impl<'de> SeqAccess<'de> for List<'de> {
         let index = self.index;
         self.index += 1;
         Value::read(&Message::new(item))
+            .map_err(ReadError::from)
             .and_then(|value| seed.deserialize(Reader { value, depth: self.depth }))
             .map(Some)
             .map_err(|error| error.under(Step::Index(index)))

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{name, report};
+use crate::cli::claim::{is_actor, kind, metadata_texts};
 use crate::cli::files::Document;
-use crate::cli::scene::{is_actor, kind, metadata_texts};
 use crate::cli::stop::Stop;
 use crate::inputs::EnvironmentConfig;
 use crate::lint::Level;
@@ -115,8 +115,8 @@ impl Heap {
     }
 
     fn add(&mut self, mut document: Document) {
-        for problem in metadata_texts(&document.value) {
-            self.tell(&document, &Problem { source: Source::Nobody, ..problem });
+        for problem in metadata_texts(&document.value, &Source::Nobody) {
+            self.tell(&document, &problem);
         }
         leave_texts(&mut document.value);
         self.configs.push(document);
