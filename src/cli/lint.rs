@@ -11,11 +11,11 @@ use super::report::{self, Files};
 use super::scene::{OurStep, Scene};
 use super::stop::{FINE, REFUSED, Stop};
 use crate::lint::{self, Actor, Finding, Flavor, Level};
-use crate::problem::Problem;
+use crate::problem::{Problem, Source};
 
 mod heap;
 
-use heap::{Heap, Message};
+use heap::{Config, Heap, Message};
 
 /// Finds everything wrong with actors, flavors and platform settings before they reach a cluster
 #[derive(Clone, Debug, clap::Args)]
@@ -69,14 +69,31 @@ impl Lint {
 
     /// Looks at everything that was read.
     fn look(&self, mut heap: Heap, step: &OurStep) -> Result<Messages, Stop> {
-        let mut messages = Messages { actors: heap.actors.len(), flavors: heap.flavors, told: Vec::new() };
-        messages.told.append(&mut heap.messages);
+        let mut told = std::mem::take(&mut heap.messages);
+        let (count, flavors) = (heap.actors.len(), heap.flavors);
+        let (actors, documents) = self.answers(&mut heap, step, &mut told)?;
+        let configs = heap.environment();
+        let lot: Vec<Flavor<'_>> = configs.iter().filter_map(Config::flavor).collect();
+        let settings = configs.iter().find(|config| config.is_settings).map(|config| &config.config);
+        let found = lint::lint(&actors, &lot, step.input.as_ref(), settings);
+        told.extend(found.iter().map(|finding| located(finding, &documents, &heap.configs, step)));
+        told.sort();
+        told.dedup();
+        Ok(Messages { actors: count, flavors, told })
+    }
+
+    /// What each actor that can be read is answered, and its document.
+    fn answers(
+        &self,
+        heap: &mut Heap,
+        step: &OurStep,
+        messages: &mut Vec<Message>,
+    ) -> Result<(Vec<Actor>, Vec<Document>), Stop> {
         let (mut actors, mut documents) = (Vec::new(), Vec::new());
         for document in std::mem::take(&mut heap.actors) {
             let is_claim = claim::kind(&document.value).1 == "AsyncActor";
-            let scene = self.scene(document, &mut heap, step);
-            let files = scene.files();
-            messages.told.extend(scene.problems.iter().map(|problem| told(Level::Problem, problem, &files)));
+            let scene = self.scene(document, heap, step);
+            messages.extend(scene.problems.iter().map(|problem| told(Level::Problem, problem, &scene.files())));
             if !scene.is_unreadable {
                 let (inputs, composition) = scene.asked()?;
                 actors.push(Actor { inputs, composition, is_claim });
@@ -84,18 +101,7 @@ impl Lint {
             }
             heap.configs = scene.configs;
         }
-        let configs = heap.environment();
-        let flavors: Vec<Flavor<'_>> = configs
-            .iter()
-            .filter(|config| !config.is_settings)
-            .map(|config| Flavor { config: &config.config, is_guest: config.is_guest })
-            .collect();
-        let settings = configs.iter().find(|config| config.is_settings).map(|config| &config.config);
-        let found = lint::lint(&actors, &flavors, step.input.as_ref(), settings);
-        messages.told.extend(found.iter().map(|finding| located(finding, &documents, &heap.configs, step)));
-        messages.told.sort();
-        messages.told.dedup();
-        Ok(messages)
+        Ok((actors, documents))
     }
 
     /// An actor before the EnvironmentConfigs, which move into the scene and out again.
@@ -108,18 +114,19 @@ impl Lint {
     }
 }
 
-/// A finding with its place.
+/// A finding with its place, and those of the actors that take part in it.
 fn located(finding: &Finding, actors: &[Document], configs: &[Document], step: &OurStep) -> Message {
     let actor = finding.actor.map(|index| &actors[index]);
     let composition = step.composition.as_ref().map(|(document, path)| (document, path.clone()));
     let files = Files { actor, composition, configs };
-    match finding.other.map(|other| &actors[other]) {
-        Some(other) => {
-            let note = format!("the other one is at {}:{}", other.file, other.line);
-            told(finding.level, &finding.problem.clone().note(note), &files)
-        }
-        None => told(finding.level, &finding.problem, &files),
+    let mut problem = finding.problem.clone();
+    if let Some(other) = finding.other.map(|other| &actors[other]) {
+        problem = problem.note(format!("the other one is at {}:{}", other.file, other.line));
     }
+    if let (Some(actor), Source::Flavor(_)) = (actor, &problem.source) {
+        problem = problem.note(format!("it shows with the actor at {}:{}", actor.file, actor.line));
+    }
+    told(finding.level, &problem, &files)
 }
 
 /// A message at the place it speaks of, or at its actor's first line.

@@ -160,10 +160,12 @@ impl<'a> Lot<'a> {
                 warnings.extend(seen.warnings);
                 problems.extend(resolve::partial::check(&look.layers, &self.platform));
             }
-            problems.retain(|problem| problem.kind != Kind::Missing);
             let better = |problem: &Problem| {
-                problem.path.steps().is_empty() && said.iter().any(|finding| finding.problem.what == problem.what)
+                let pathless = problem.path.steps().is_empty() && problem.source == Source::Nobody;
+                let same = |other: &Problem| other == problem || pathless && other.what == problem.what;
+                said.iter().any(|finding| same(&finding.problem))
             };
+            problems.retain(|problem| problem.kind != Kind::Missing && !better(problem));
             warnings.retain(|warning| !better(warning));
             let told = problems.into_iter().map(|problem| Finding::new(Level::Problem, problem));
             let told = told.chain(warnings.into_iter().map(|warning| Finding::new(Level::Warning, warning)));

@@ -7,6 +7,7 @@ use crate::path::Path;
 use crate::problem::{Problem, nearest};
 use crate::resolve::layers::{Layer, named};
 
+mod fields;
 mod parts;
 
 use parts::{Part, SPEC};

@@ -7,7 +7,7 @@ use crate::cli::claim::{is_actor, kind, metadata_texts};
 use crate::cli::files::Document;
 use crate::cli::stop::Stop;
 use crate::inputs::EnvironmentConfig;
-use crate::lint::Level;
+use crate::lint::{Flavor, Level};
 use crate::path::Path;
 use crate::problem::{Problem, Source};
 
@@ -48,6 +48,13 @@ pub struct Config {
     pub is_settings: bool,
     /// It came with `-e`.
     pub is_guest: bool,
+}
+
+impl Config {
+    /// The flavor it is, unless it holds the settings.
+    pub fn flavor(&self) -> Option<Flavor<'_>> {
+        (!self.is_settings).then_some(Flavor { config: &self.config, is_guest: self.is_guest })
+    }
 }
 
 impl Heap {
