@@ -16,6 +16,7 @@ pub mod render;
 pub mod report;
 pub mod scene;
 pub mod simulate;
+pub mod step;
 pub mod stop;
 
 use stop::{COULD_NOT_RUN, FINE, Stop};

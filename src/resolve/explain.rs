@@ -48,6 +48,9 @@ pub enum Shown {
 /// What stands for a secret.
 pub const HIDDEN: &str = "(hidden)";
 
+/// The field of `scaling` whose entries have `metadata` that may hold secrets.
+const TRIGGERS: &str = "additionalTriggers";
+
 /// The lines of a merged spec, in order of path; entries of lists in the order of their list.
 pub fn lines(layers: &Layers, fields: &Field<'_>, inline: Inline) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -133,21 +136,19 @@ pub fn shown(path: &Path, value: &Value) -> Shown {
     if is_secret(path, None) && path.first_key() != Some("nodeSelector") {
         return Shown::Hidden;
     }
-    let trigger = path.steps().get(1) == Some(&Step::Key("additionalTriggers".to_owned()));
+    let trigger = path.steps().get(1) == Some(&Step::Key(TRIGGERS.to_owned()));
     Shown::Value(redacted(value, trigger))
 }
 
+/// The value without what may be a secret in it; `trigger` is true within KEDA's triggers.
 fn redacted(value: &Value, trigger: bool) -> Value {
     let secret = |key: &str, value: &Value| key == "env" && value.is_array() || key == "metadata" && trigger;
+    let entry = |(key, value): (&String, &Value)| {
+        let inner = || redacted(value, trigger || key == TRIGGERS);
+        (key.clone(), if secret(key, value) { HIDDEN.into() } else { inner() })
+    };
     match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(key, value)| {
-                    let value = if secret(key, value) { HIDDEN.into() } else { redacted(value, trigger) };
-                    (key.clone(), value)
-                })
-                .collect(),
-        ),
+        Value::Object(map) => Value::Object(map.iter().map(entry).collect()),
         Value::Array(list) => Value::Array(list.iter().map(|value| redacted(value, trigger)).collect()),
         other => other.clone(),
     }

@@ -49,6 +49,8 @@ fn no_secret_is_in_any_line() {
     });
     let actor = json!({
         "env": [{"name": "OTHER", "value": "mine"}],
+        "scaling": {"minReplicaCount": 1},
+        "sidecar": {"imagePullPolicy": "Always"},
         "secretRefs": [{"secretName": "s", "keys": [{"key": "k", "envVar": "KEY"}]}],
         "stateProxy": [{"name": "s", "connector": {"image": "j", "env": [{"name": "B", "value": "mine"}]}}],
     });
