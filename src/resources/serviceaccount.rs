@@ -64,7 +64,7 @@ fn disarm(subject: &Subject<'_>) -> Plan {
         return Plan::Omit;
     }
     let mut spec = object.spec.clone();
-    spec["managementPolicies"] = keep();
+    spec["managementPolicies"] = without_delete(spec.get("managementPolicies"));
     Plan::Compose(json!({
         "apiVersion": "kubernetes.crossplane.io/v1alpha2",
         "kind": "Object",
@@ -73,10 +73,21 @@ fn disarm(subject: &Subject<'_>) -> Plan {
     }))
 }
 
-/// True for an account that only this actor uses: we gave it the actor's label, which today's pipeline never did.
+/// What the provider may do already, but for Delete.
+fn without_delete(policies: Option<&Value>) -> Value {
+    match policies.and_then(Value::as_array) {
+        Some(policies) if !policies.is_empty() && !policies.contains(&"*".into()) => {
+            policies.iter().filter(|policy| *policy != "Delete").cloned().collect()
+        }
+        _ => keep(),
+    }
+}
+
+/// True for an account that only this actor uses. We label it so and never watch it; today's pipeline, which shares
+/// one account, watches it. In doubt it is shared, and stays.
 pub fn is_actors_own(object: &Object, actor: &str) -> bool {
     object.manifest_text("/metadata/labels/asya.sh~1actor") == Some(actor)
-        && object.spec.get("managementPolicies").is_none()
+        && object.spec.get("watch") != Some(&Value::Bool(true))
         && object.manifest_text("/metadata/name").is_some_and(|name| name.contains(actor))
 }
 
