@@ -1,5 +1,5 @@
 //! What is wrong with actors, flavors and settings that lie in files together: what each call would say, and what only
-//! somebody who sees them all can say. One rule a file; a new one is one line in [`RULES`].
+//! somebody who sees them all can say. One rule a file; a new one is one line in `RULES`.
 
 use serde_json::Value;
 
