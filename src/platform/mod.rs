@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::go;
 
 mod defaults;
+pub mod explain;
 mod image;
 mod layers;
 mod rules;
