@@ -85,11 +85,7 @@ fn said(played: &Played, file: &str) -> String {
             .collect(),
         "status.yaml" => {
             let mut status = composition.status.clone().unwrap_or_else(|| serde_json::json!({}));
-            let mut conditions = crossplane::conditions(composition);
-            if !composition.problems.is_empty() {
-                conditions.remove(0); // Crossplane leaves Ready as it is beside a Fatal.
-            }
-            status["conditions"] = Value::Array(conditions);
+            status["conditions"] = Value::Array(crossplane::conditions(composition));
             document(&status)
         }
         "spec.yaml" => composition.spec.as_ref().map(document).unwrap_or_default(),
