@@ -3,7 +3,7 @@
 mod outcome;
 mod refusal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -89,7 +89,10 @@ impl Call<'_> {
         if !self.inputs.unreadable.is_empty() || self.inputs.cannot_ask && !found.problems.is_empty() {
             return self.refuse(found, None);
         }
-        let platform = platform::settle(self.inputs).unwrap_or_else(|problems| {
+        // How flavors merge is a setting too, so bad settings are told before anything is merged by the wrong ones.
+        let settled = platform::settle(self.inputs);
+        let is_settled = settled.is_ok();
+        let platform = settled.unwrap_or_else(|problems| {
             found.problems.extend(problems);
             Platform::built_in()
         });
@@ -100,6 +103,9 @@ impl Call<'_> {
                 return self.wait(found, missing);
             }
             found.problems.push(missing);
+            return self.refuse(found, Some(&platform));
+        }
+        if !is_settled {
             return self.refuse(found, Some(&platform));
         }
         let layers = resolve::gather(self.inputs, &self.names, &platform, &mut found);
@@ -122,6 +128,8 @@ impl Call<'_> {
     /// Who the actor is, and whether its names are free.
     fn identify(&self, platform: &Platform, found: &mut Findings) -> Option<Identity> {
         if platform.only_resolves_flavors() {
+            let written = self.inputs.composite.spec.get("actor").is_some();
+            found.problems.extend(identity::bad_name(self.inputs).filter(|_| written));
             return None;
         }
         for name in self.inputs.foreign.iter().filter(|name| resources::is_ours(name)) {
@@ -172,7 +180,9 @@ impl Call<'_> {
     fn missing(&self) -> Option<Problem> {
         let absent = |name: &&String| self.inputs.required.get(&flavor_key(name)).is_none_or(Vec::is_empty);
         let missing: Vec<&str> = self.names.iter().filter(absent).map(String::as_str).collect();
-        let listed = self.names.len();
+        let written = self.inputs.composite.spec.get("flavors").and_then(Value::as_array);
+        let listed: BTreeSet<_> = written.into_iter().flatten().filter_map(Value::as_str).collect();
+        let listed = listed.len();
         let what = format!(
             "Waiting for {} flavor EnvironmentConfigs: {} ({listed} listed)",
             missing.len(),

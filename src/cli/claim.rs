@@ -64,7 +64,7 @@ fn set(object: &mut Value, keys: &[&str], over: Value) {
 }
 
 /// The namespaces that an actor's file names, and where.
-fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
+pub fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
     let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
     let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
     places.into_iter().filter_map(|path| {
@@ -81,21 +81,21 @@ pub fn namespace_clash(actor: &Value, namespace: Option<&str>) -> Option<Problem
     Some(Problem::value(path, Source::Actor, what).hint("drop -n, or make them agree"))
 }
 
-/// Labels and annotations are texts; YAML reads `yes` and `1` as something else.
-pub fn metadata_texts(actor: &Value) -> Vec<Problem> {
+/// Names, labels and annotations are texts; YAML reads `yes` and `1` as something else.
+pub fn metadata_texts(object: &Value, source: &Source) -> Vec<Problem> {
     let mut problems = Vec::new();
     let wrong = |path: Path, value: &Value, wanted: &str| {
-        Problem::value(path, Source::Actor, format!("must be {wanted}, not {}", tree::shape(value)))
+        Problem::value(path, source.clone(), format!("must be {wanted}, not {}", tree::shape(value)))
     };
     for key in ["name", "namespace"] {
         let path = Path::keys("metadata").key(key);
-        if let Some(value) = tree::get(actor, &path).filter(|value| !value.is_string() && !value.is_null()) {
+        if let Some(value) = tree::get(object, &path).filter(|value| !value.is_string() && !value.is_null()) {
             problems.push(wrong(path, value, "a string").hint("quote it"));
         }
     }
     for key in ["labels", "annotations"] {
         let path = Path::keys("metadata").key(key);
-        match tree::get(actor, &path) {
+        match tree::get(object, &path) {
             Some(Value::Object(map)) => {
                 let bad = map.iter().filter(|(_, value)| !value.is_string());
                 problems.extend(bad.map(|(name, value)| wrong(path.key(name), value, "a string").hint("quote it")));
@@ -104,7 +104,7 @@ pub fn metadata_texts(actor: &Value) -> Vec<Problem> {
             _ => {}
         }
     }
-    match actor.get("metadata") {
+    match object.get("metadata") {
         Some(value) if !value.is_object() => problems.push(wrong(Path::keys("metadata"), value, "a map")),
         _ => {}
     }

@@ -38,6 +38,8 @@ pub struct Layer {
     pub source: Source,
     /// The fields it sets, a map without nulls.
     pub spec: Value,
+    /// Its place among the layers: a higher one wins.
+    pub rank: usize,
 }
 
 impl Layer {
@@ -62,7 +64,7 @@ pub fn defaults() -> Layer {
             "queueLength": 5,
         },
     });
-    Layer { source: Source::Default, spec }
+    Layer { source: Source::Default, spec, rank: 0 }
 }
 
 /// What reading the layers found.
@@ -75,7 +77,7 @@ pub struct Findings {
 }
 
 /// Reads one flavor.
-pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
+pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
     let source = Source::Flavor(name.to_owned());
     let mut spec = fields(&config.data, &source, found);
     if spec.is_empty() && (config.data.is_null() || config.data.is_object()) {
@@ -95,7 +97,7 @@ pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found
     refuse_renamed(&mut spec, &source, found);
     let reject = platform.flavors.unknown_fields == UnknownFields::Reject;
     drop_unknown(&mut spec, &source, reject, found);
-    Layer { source, spec }
+    Layer { source, spec, rank }
 }
 
 /// Reads the actor itself.
@@ -106,7 +108,7 @@ pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let mut spec = Value::Object(spec);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
-    Layer { source, spec }
+    Layer { source, spec, rank: usize::MAX }
 }
 
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
