@@ -136,7 +136,7 @@ fn compare(row: &Row, report: &mut Report) {
     match (outcome, &row.spec, &row.problems) {
         (Ok(actual), Some(Value::Object(expected)), None) => {
             let actual = expected.keys().map(|key| (key.clone(), actual.get(key).cloned().unwrap_or_default()));
-            report.same(&row.why, "the resolved spec", &pretty(&json!(expected)), &pretty(&actual.collect()));
+            report.same(&row.why, "the resolved spec", &pretty(&as_read(&json!(expected))), &pretty(&actual.collect()));
         }
         (Err(actual), None, Some(expected)) => {
             report.same(&row.why, "problems", &wanted(expected), &texts(&actual));
