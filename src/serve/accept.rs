@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy, sink};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -75,7 +76,7 @@ impl Door {
         // Answers are small, and waiting to fill a packet costs 40 ms. A connection that is gone shows itself soon enough.
         let _ = tcp.set_nodelay(true);
         let served = match &self.identity {
-            Some(identity) => self.shake_hands(identity, tcp, draining).await,
+            Some(identity) => self.shake_hands(identity, tcp, peer, draining).await,
             None => self.listen_first(tcp, draining).await,
         };
         if let Err(refusal) = served {
@@ -83,12 +84,25 @@ impl Door {
         }
     }
 
-    async fn shake_hands(&self, identity: &Identity, tcp: TcpStream, mut draining: Ends) -> Result<(), Refusal> {
+    async fn shake_hands(
+        &self,
+        identity: &Identity,
+        tcp: TcpStream,
+        peer: SocketAddr,
+        mut draining: Ends,
+    ) -> Result<(), Refusal> {
         let shaken = tokio::select! {
-            shaken = timeout(self.limits.handshake, identity.acceptor().accept(tcp)) => shaken,
+            shaken = timeout(self.limits.handshake, identity.acceptor().accept(tcp).into_fallible()) => shaken,
             _ = draining.wait_for(|draining| *draining) => return Ok(()),
         };
-        let tls = shaken.map_err(|_| Refusal::slow(self.limits.handshake))?.map_err(|error| Refusal::of(&error))?;
+        let tls = match shaken.map_err(|_| Refusal::slow(self.limits.handshake))? {
+            Ok(tls) => tls,
+            Err((error, tcp)) => {
+                self.refusals.tell(&self.metrics, Some(peer), &Refusal::of(&error));
+                see_off(tcp).await;
+                return Ok(());
+            }
+        };
         connection::serve(tls, Arc::clone(&self.router), &self.limits, draining).await;
         Ok(())
     }
@@ -108,6 +122,15 @@ impl Door {
         }
         Ok(())
     }
+}
+
+/// Lets the client read why it was refused: closing at once, with its next words unread, would throw that away.
+async fn see_off(mut tcp: TcpStream) {
+    const LONGEST: Duration = Duration::from_secs(1);
+    const MOST: u64 = 64 * 1024;
+    // Whether it hears or not, it is refused.
+    let _ = tcp.shutdown().await;
+    let _ = timeout(LONGEST, copy(&mut tcp.take(MOST), &mut sink())).await;
 }
 
 impl Refusal {

@@ -147,7 +147,10 @@ impl Line {
 
     /// One line a call: what people grep for when flavors were applied, and every refusal.
     fn write(&self, step: &Step, report: &Report) {
-        let Metadata { name, namespace, .. } = &self.composite.metadata;
+        let Metadata { name, namespace, labels, .. } = &self.composite.metadata;
+        // Crossplane 1 keeps composites outside of namespaces; the claim's is what people know.
+        let claims = labels.get("crossplane.io/claim-namespace").map_or("", String::as_str);
+        let namespace = if namespace.is_empty() { claims } else { namespace };
         let (tag, kind, outcome) = (&*self.tag, &*self.composite.kind, report.outcome.as_str());
         let duration = (report.decode + report.compose + report.encode).as_secs_f64();
         macro_rules! tell {

@@ -1,6 +1,7 @@
 //! Logs: one JSON object a line for machines, or text for people.
 
 use std::fmt::{self, Write as _};
+use std::io::IsTerminal as _;
 
 use serde_json::Value;
 use tracing::field::{Field, Visit};
@@ -20,7 +21,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 pub fn start(debug: bool) {
     let level = if debug { Level::DEBUG } else { Level::INFO };
     let ours = Targets::new().with_target(env!("CARGO_CRATE_NAME"), level).with_default(Level::WARN);
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines =
+        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines = if debug { lines.boxed() } else { lines.event_format(Json).boxed() };
     // A second start would be a test's; the first one stands.
     let _ = tracing_subscriber::registry().with(lines.with_filter(ours)).try_init();

@@ -131,6 +131,12 @@ impl Metrics {
         for kind in [Kind::Conflict, Kind::Missing, Kind::Platform, Kind::Value, Kind::Transport] {
             drop(self.problems.get_or_create(&ByKind { kind: name(kind) }));
         }
+        for stage in ["decode", "compose", "encode"] {
+            drop(self.stages.get_or_create(&ByStage { stage }));
+        }
+        for reason in Reason::ALL {
+            drop(self.refused.get_or_create(&ByReason { reason }));
+        }
         for result in ["loaded", "kept"] {
             drop(self.reloads.get_or_create(&ByResult { result }));
         }

@@ -8,6 +8,7 @@
 
 mod accept;
 mod answer;
+mod budget;
 mod connection;
 mod counted;
 mod deadline;
@@ -74,7 +75,7 @@ impl Server {
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> usize {
         let Self { function, limits, identity, health } = self;
         let metrics = Arc::clone(&function.metrics);
-        let router = Arc::new(router::Router::new(function, &health, limits.call));
+        let router = Arc::new(router::Router::new(function, &health, &limits));
         let door = accept::Door { router, limits, identity, metrics, refusals: refusal::Refusals::default() };
         let (drain, draining) = watch::channel(false);
         health.tell(true).await;

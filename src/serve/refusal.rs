@@ -41,6 +41,23 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 13] = [
+        Reason::UnknownIssuer,
+        Reason::Expired,
+        Reason::WrongPurpose,
+        Reason::BadCertificate,
+        Reason::NoCertificate,
+        Reason::NotTls,
+        Reason::SpeaksTls,
+        Reason::ClientRefused,
+        Reason::Incompatible,
+        Reason::TooSlow,
+        Reason::Gone,
+        Reason::Full,
+        Reason::NotAccepted,
+    ];
+
     /// As metrics and logs write it.
     pub fn as_str(self) -> &'static str {
         match self {

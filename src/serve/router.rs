@@ -12,6 +12,7 @@ use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service};
 use tonic::server::NamedService;
 
+use super::budget::{Budget, Budgeted};
 use super::counted::{Call, Received};
 use super::ending::{Ending, Ends};
 use super::function::Function;
@@ -19,11 +20,13 @@ use super::health::Health;
 use super::messages::Watched;
 use super::method::Method;
 use super::metrics::Metrics;
+use super::settings::Limits;
 use super::{deadline, reflection};
 use crate::wire::proto::{v1, v1beta1};
 
-/// The older and the newer name of our service.
+/// Our service under its newer name.
 pub(super) type V1 = v1::function_runner_service_server::FunctionRunnerServiceServer<Function>;
+/// Our service under its older name.
 pub(super) type V1Beta1 = v1beta1::function_runner_service_server::FunctionRunnerServiceServer<Function>;
 
 /// A service of any type.
@@ -33,15 +36,17 @@ type Route = Arc<dyn Fn(Request<Body>) -> BoxFuture<Response<Body>, Infallible> 
 pub(super) struct Router {
     routes: BTreeMap<&'static str, Route>,
     metrics: Arc<Metrics>,
+    budget: Budget,
     longest: Duration,
 }
 
 impl Router {
-    /// The services, none of whose calls takes longer than `longest` unless it is a stream.
-    pub(super) fn new(function: Function, health: &Health, longest: Duration) -> Self {
+    /// The services, within the limits.
+    pub(super) fn new(function: Function, health: &Health, limits: &Limits) -> Self {
         let metrics = Arc::clone(&function.metrics);
         let largest = function.settings.max_request;
-        let mut router = Self { routes: BTreeMap::new(), metrics, longest };
+        let budget = Budget::new(limits.memory, largest);
+        let mut router = Self { routes: BTreeMap::new(), metrics, budget, longest: limits.call };
         router.add(V1::new(function.clone()).max_decoding_message_size(largest));
         router.add(V1Beta1::new(function).max_decoding_message_size(largest));
         router.add(health.service());
@@ -69,10 +74,11 @@ impl Router {
         };
         let Some(method) = method else { return never(route(call.map(Body::new)).await) };
         let counted = Call::start(method, Arc::clone(&self.metrics));
+        let budget = self.budget.clone();
         let received = Received::new(method, Arc::clone(&self.metrics));
         let limit =
             (!method.streams()).then(|| deadline::of(call.headers()).map_or(self.longest, |it| it.min(self.longest)));
-        let answer = route(call.map(|body| Body::new(Watched::new(body, received))));
+        let answer = route(call.map(|body| Body::new(Watched::new(Budgeted::new(body, budget), received))));
         let response = match limit {
             Some(limit) => tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| Ok(late())),
             None => answer.await.map(|response| response.map(|body| Body::new(Ending::new(body, ends)))),

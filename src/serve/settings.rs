@@ -24,6 +24,8 @@ pub struct Limits {
     pub age: Duration,
     /// How long a connection that was asked to end may take to finish its calls; also how long a shutdown may take.
     pub grace: Duration,
+    /// What requests may take in memory, all together, in bytes; others wait, unread.
+    pub memory: usize,
     /// How long a call may take whatever the client allows: as long as Crossplane gives a reconcile.
     pub call: Duration,
 }
@@ -49,6 +51,7 @@ impl Default for Limits {
             handshake: Duration::from_secs(10),
             age: Duration::from_secs(30 * 60),
             grace: Duration::from_secs(25),
+            memory: 256 * 1024 * 1024,
             call: Duration::from_secs(120),
         }
     }
