@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::Duration;
 
 use rustls::ServerConfig;
@@ -10,6 +11,9 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::metrics::Metrics;
 use super::tls::{Files, Identity, Trouble};
+
+/// How long files must have been left alone to count as written. Files are small, and so is what stands between two of them.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// The certificate files, followed.
 pub struct Certificates {
@@ -56,8 +60,12 @@ impl Certificates {
     /// Takes over what changed, if it can be used; nothing when nothing changed.
     fn look(&mut self) -> Option<Result<(), Vec<Trouble>>> {
         let found = Files::read(&self.folder);
-        // Twice the same, or somebody is writing: the next look will tell.
-        if found == self.seen || found != Files::read(&self.folder) {
+        if found == self.seen {
+            return None;
+        }
+        // Not the same a moment later: somebody is writing, and the next look will tell.
+        sleep(SETTLED);
+        if found != Files::read(&self.folder) {
             return None;
         }
         let identity = found.clone().and_then(|files| files.identity());

@@ -11,6 +11,5 @@ mod flags;
 mod hostile;
 mod lifecycle;
 mod observed;
-mod panics;
 mod refusals;
 mod rotation;

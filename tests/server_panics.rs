@@ -1,4 +1,18 @@
-//! A bug costs the call that met it.
+//! A bug costs the call that met it. Alone in its process, since the panic hook is the process's.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may fail, and uses its part of the tools"
+)]
+
+#[path = "server/authority.rs"]
+mod authority;
+#[path = "server/client.rs"]
+mod client;
+#[path = "server/requests.rs"]
+mod requests;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -55,6 +69,6 @@ async fn a_panic_costs_one_call_and_is_told_with_its_tag_and_place_alone() {
     let told: Vec<_> = log.lines().filter(|line| line.contains("panicked")).collect();
     let [line] = told[..] else { panic!("{log}") };
     assert!(line.contains(r#""level":"error""#) && line.contains(r#""tag":"a-tag""#), "{line}");
-    assert!(line.contains("tests/server/panics.rs:") && !log.contains("hunter2"), "{log}");
+    assert!(line.contains("tests/server_panics.rs:") && !log.contains("hunter2"), "{log}");
     assert!(metrics.text().contains("function_asya_calls_total{outcome=\"panicked\"} 1\n"));
 }
