@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::inputs::{Inputs, Metadata};
+use crate::names::is_dns_label;
 use crate::path::Path;
-use crate::platform::{DlqMode, Platform, is_dns_label};
+use crate::platform::{DlqMode, Platform};
 use crate::problem::{Problem, Problems, Source};
 
 /// The longest name SQS takes.
@@ -34,9 +35,7 @@ pub fn identify(inputs: &Inputs, problems: &mut Problems) -> Option<Identity> {
     let before = problems.iter().count();
     let namespace = namespace(inputs, problems);
     let actor = actor_name(inputs);
-    if !actor.as_deref().is_some_and(is_dns_label) {
-        problems.push(bad_actor(inputs, actor.as_deref()));
-    }
+    problems.extend(bad_name(inputs));
     let identity = Identity { namespace: namespace?, actor: actor? };
     if identity.queue().len() > LONGEST_QUEUE {
         problems.push(long_queue(&identity));
@@ -55,21 +54,28 @@ pub fn actor_name(inputs: &Inputs) -> Option<String> {
     (written.is_some() || !found.is_empty()).then(|| found.to_owned())
 }
 
-fn bad_actor(inputs: &Inputs, actor: Option<&str>) -> Problem {
-    let spelled = inputs.composite.spec.get("actor").is_some_and(|actor| !actor.is_null());
-    let what = match actor {
-        Some(name) if spelled && inputs.composite.spec["actor"].is_string() => {
-            format!(
-                "{name:?} is no actor's name: at most 63 lower-case letters, digits and `-`, with a letter or digit at both ends"
-            )
+/// What is wrong with the actor's name, if it is none.
+pub fn bad_name(inputs: &Inputs) -> Option<Problem> {
+    let actor = actor_name(inputs);
+    if actor.as_deref().is_some_and(is_dns_label) {
+        return None;
+    }
+    let path = Path::keys("spec.actor");
+    let written = inputs.composite.spec.get("actor").filter(|actor| !actor.is_null());
+    if written.is_some_and(|written| !written.is_string()) {
+        return None; // The schema tells.
+    }
+    let name = actor.unwrap_or_default();
+    let rule = "at most 63 lower-case letters, digits and `-`, with a letter or digit at both ends";
+    let problem = match written {
+        Some(_) => Problem::value(path, Source::Actor, format!("{name:?} is no actor's name: {rule}")),
+        None if name.is_empty() => Problem::value(path, Source::Nobody, "the actor has no name"),
+        None => {
+            let what = format!("the object is called {name:?}, which no actor can be called: {rule}");
+            Problem::value(path, Source::Nobody, what)
         }
-        Some(_) if spelled => "must be a string: quote it".to_owned(),
-        Some(name) => format!(
-            "the object is called {name:?}, which no actor can be called: at most 63 lower-case letters, digits and `-`"
-        ),
-        None => "the actor has no name".to_owned(),
     };
-    Problem::value(Path::keys("spec.actor"), Source::Actor, what).hint("set `spec.actor` to a short name of its own")
+    Some(problem.hint("set `spec.actor` to a short name of its own"))
 }
 
 fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {

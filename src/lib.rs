@@ -13,13 +13,14 @@
 //! |---|---|
 //! | [`pipeline`] | the steps in order |
 //! | [`resolve`] | layers, the merge with its tables, the rules on what comes out |
+//! | [`lint`] | one file a rule: what is wrong with files that one call cannot see |
 //! | [`status`] | phase, conditions and readiness |
 //! | [`resources`] | one file a resource: how to build it, and when it is ready |
 //! | [`transport`] | one file a broker: what it contributes |
 //! | [`wire`] | protobuf to and from the nouns, once each way |
 //! | [`api`] | the few fields we read of other people's resources |
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
-//! | [`schema`], [`tree`], [`go`] | structural schemas, JSON trees, Go's durations and quantities |
+//! | [`schema`], [`tree`], [`go`], [`names`] | structural schemas, JSON trees, Go's durations and quantities, Kubernetes' names |
 
 pub mod api;
 pub mod cli;
@@ -27,6 +28,8 @@ pub mod composed;
 pub mod go;
 pub mod identity;
 pub mod inputs;
+pub mod lint;
+pub mod names;
 pub mod path;
 pub mod pipeline;
 pub mod platform;

@@ -25,7 +25,7 @@ pub struct Spec {
     /// The Python that runs the handler. Default `python3`.
     pub python_executable: String,
     /// How many pods run while scaling is off. Default 1.
-    pub replicas: u32,
+    pub replicas: i64,
     /// Environment of the runtime container.
     #[serde(default)]
     pub env: Vec<EnvVar>,
@@ -157,7 +157,7 @@ pub struct Resiliency {
 pub struct Policy {
     /// How often a message is tried, at least once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_attempts: Option<u32>,
+    pub max_attempts: Option<i64>,
     /// `constant`, `linear` or `exponential`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<String>,

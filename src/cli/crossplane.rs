@@ -68,7 +68,9 @@ pub fn conditions(composition: &Composition) -> Vec<Value> {
             ("message", tree::text(&verdict.message)),
         ])
     });
-    let mut conditions: Vec<Value> = std::iter::once(ready).chain(ours).collect();
+    // A refusal leaves Ready as it stands.
+    let ready = composition.problems.is_empty().then_some(ready);
+    let mut conditions: Vec<Value> = ready.into_iter().chain(ours).collect();
     for condition in &mut conditions {
         condition["lastTransitionTime"] = SOME_TIME.into();
     }

@@ -5,10 +5,12 @@ use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
 use super::files::{self, Document};
 use super::report::Files;
+use super::step::OurStep;
 use super::stop::Stop;
 use crate::composed::{Composition, Step};
 use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
@@ -17,10 +19,6 @@ use crate::pipeline::compose;
 use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
-use crate::tree;
-
-/// The Composition that the Configuration package carries.
-const PACKAGED: &str = include_str!("../../package/composition.yaml");
 
 /// The annotation that names a composed resource.
 pub const RESOURCE_NAME: &str = "crossplane.io/composition-resource-name";
@@ -98,12 +96,13 @@ impl Scene {
         scene.take_configs(environment)?;
         scene.take_observed(observed)?;
         scene.take_composition(composition)?;
+        scene.check_configs();
         Ok(scene)
     }
 
     /// A scene that holds an actor and nothing else, with the packaged Composition.
     pub fn of_actor(actor: Document, namespace: Option<&str>) -> Self {
-        let mut problems = metadata_texts(&actor.value);
+        let mut problems = metadata_texts(&actor.value, &Source::Actor);
         let is_unreadable = !problems.is_empty();
         problems.extend(namespace_clash(&actor.value, namespace));
         let composite = composite(&actor.value, namespace);
@@ -141,6 +140,21 @@ impl Scene {
         Ok(())
     }
 
+    /// Tells of EnvironmentConfigs whose metadata are not what metadata are.
+    fn check_configs(&mut self) {
+        let settings = self.input.as_ref().and_then(|input| input.get("environmentConfig")?.as_str());
+        for config in &self.configs {
+            let name = config.value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            let source = match settings == Some(name) {
+                true => Source::Platform(name.to_owned()),
+                false => Source::Flavor(name.to_owned()),
+            };
+            let problems = metadata_texts(&config.value, &source);
+            self.is_unreadable |= !problems.is_empty();
+            self.problems.extend(problems);
+        }
+    }
+
     fn take_observed(&mut self, documents: Vec<Document>) -> Result<(), Stop> {
         for document in documents {
             let annotations = document.value.pointer("/metadata/annotations");
@@ -170,26 +184,13 @@ impl Scene {
     }
 
     fn take_composition(&mut self, documents: Option<Vec<Document>>) -> Result<(), Stop> {
-        let Some(documents) = documents else {
-            let packaged: Value = serde_yaml::from_str(PACKAGED).expect("a packaged file is YAML");
-            let (_, step, input) = our_step(&packaged).expect("the packaged Composition has our step");
-            (self.step, self.input) = (step, input);
-            return Ok(());
-        };
-        let file = documents.first().map_or_else(String::new, |document| document.file.clone());
-        let composition = documents.into_iter().find(|document| kind(&document.value).1 == "Composition");
-        let Some(document) = composition else {
-            return Err(Stop::unreadable(format!(
-                "error: {file}: holds no Composition\n  hint: give the file that `kubectl get composition -o yaml` prints\n"
-            )));
-        };
-        let Some((index, step, input)) = our_step(&document.value) else {
-            let what = "no step of this Composition calls function-asya";
-            return Err(Stop::unusable(&document, what, "its `functionRef.name` ends in `function-asya`"));
-        };
-        let path = Path::keys("spec.pipeline").index(index).key("input");
-        (self.step, self.input, self.composition) = (step, input, Some((document, path)));
+        self.take_step(OurStep::read(documents)?);
         Ok(())
+    }
+
+    /// Takes our step of a Composition.
+    pub fn take_step(&mut self, step: OurStep) {
+        (self.step, self.input, self.composition) = (step.name, step.input, step.composition);
     }
 
     /// Where problems may point.
@@ -203,13 +204,21 @@ impl Scene {
     /// # Errors
     /// [`Stop`] if an observed object is not what its name says.
     pub fn answer(&self) -> Result<Composition, Stop> {
+        Ok(self.asked()?.1)
+    }
+
+    /// The same, with everything that was asked for.
+    ///
+    /// # Errors
+    /// As for [`Scene::answer`].
+    pub fn asked(&self) -> Result<(Inputs, Composition), Stop> {
         let mut inputs = self.inputs()?;
         loop {
             match compose(&inputs) {
-                Step::Answer(composition) => return Ok(*composition),
+                Step::Answer(composition) => return Ok((inputs, *composition)),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
-                        inputs.required.insert(key, self.configs_called(&name));
+                        inputs.required.insert(key, self.configs_called(&name)?);
                     }
                 }
             }
@@ -223,7 +232,7 @@ impl Scene {
     pub fn account(&self) -> Result<Option<String>, Stop> {
         let mut inputs = self.inputs()?;
         if let Some(name) = platform::config_name(&inputs).map(str::to_owned) {
-            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name));
+            inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name)?);
         }
         let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id);
         Ok(account.filter(|account| !account.is_empty()))
@@ -249,10 +258,18 @@ impl Scene {
         Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
     }
 
-    fn configs_called(&self, name: &str) -> Vec<EnvironmentConfig> {
+    fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
-        let found = self.configs.iter().filter(called);
-        found.map(|config| serde_json::from_value(config.value.clone()).unwrap_or_default()).collect()
+        let read = |config: &Document| {
+            serde_json::from_value(config.value.clone()).map_err(|error| {
+                Stop::unusable(
+                    config,
+                    &format!("an EnvironmentConfig that cannot be read: {error}"),
+                    "compare it with the examples",
+                )
+            })
+        };
+        self.configs.iter().filter(called).map(read).collect()
     }
 }
 
@@ -288,126 +305,9 @@ fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<(Documen
     }
 }
 
-/// True for an AsyncActor or XAsyncActor.
-pub fn is_actor(value: &Value) -> bool {
-    matches!(kind(value), ("asya.sh", "AsyncActor" | "XAsyncActor"))
-}
-
-/// An object's group and kind.
-pub fn kind(value: &Value) -> (&str, &str) {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-    (text("apiVersion").split('/').next().unwrap_or_default(), text("kind"))
-}
-
 /// A remark that a document was not read.
 pub fn skipped(document: &Document) -> String {
     let (_, kind) = kind(&document.value);
     let kind = if kind.is_empty() { "an object without a kind" } else { kind };
     format!("note: {}:{}: {kind} is neither flavor nor platform settings, skipped", document.file, document.line)
-}
-
-/// Our step of a Composition: its place, its name, its input.
-fn our_step(composition: &Value) -> Option<(usize, String, Option<Value>)> {
-    let steps = composition.pointer("/spec/pipeline")?.as_array()?;
-    let ours = |step: &Value| {
-        let function = step.pointer("/functionRef/name").and_then(Value::as_str).unwrap_or_default();
-        function == "function-asya" || function.ends_with("-function-asya")
-    };
-    let index = steps.iter().position(ours)?;
-    let step = &steps[index];
-    let name = step.get("step").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Some((index, name, step.get("input").filter(|input| !input.is_null()).cloned()))
-}
-
-/// The composite Crossplane would make of a claim, named like it; a composite stays what it is.
-fn composite(actor: &Value, namespace: Option<&str>) -> Value {
-    let mut composite = actor.clone();
-    let metadata = actor.get("metadata");
-    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str()).filter(|text| !text.is_empty());
-    if kind(actor).1 == "AsyncActor" {
-        let namespace = text("namespace").or(namespace);
-        composite["kind"] = "XAsyncActor".into();
-        if let Some(Value::Object(metadata)) = composite.get_mut("metadata") {
-            metadata.remove("namespace");
-        }
-        let claim = tree::object([
-            ("apiVersion", actor.get("apiVersion").cloned()),
-            ("kind", Some("AsyncActor".into())),
-            ("name", text("name").map(Value::from)),
-            ("namespace", namespace.map(Value::from)),
-        ]);
-        let labels = tree::object([
-            ("crossplane.io/claim-name", text("name").map(Value::from)),
-            ("crossplane.io/claim-namespace", namespace.map(Value::from)),
-        ]);
-        set(&mut composite, &["metadata", "labels"], labels);
-        set(&mut composite, &["spec"], json!({"claimRef": claim}));
-    } else if let Some(namespace) = namespace
-        && places(actor).next().is_none()
-    {
-        set(&mut composite, &["metadata", "labels"], json!({"crossplane.io/claim-namespace": namespace}));
-    }
-    composite
-}
-
-/// Lays `over` on the map at `keys`, which is made if it is not there; another shape is left for the checks to tell.
-fn set(object: &mut Value, keys: &[&str], over: Value) {
-    let place = keys.iter().try_fold(object, |value, key| {
-        let map = value.as_object_mut()?;
-        let place = map.entry(*key).or_insert(Value::Null);
-        if place.is_null() {
-            *place = Value::Object(Map::new());
-        }
-        Some(place)
-    });
-    if let Some(place @ Value::Object(_)) = place {
-        tree::overlay(place, &over);
-    }
-}
-
-/// The namespaces that an actor's file names, and where.
-fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
-    let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
-    let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
-    places.into_iter().filter_map(|path| {
-        let name = tree::get(actor, &path)?.as_str().filter(|name| !name.is_empty())?;
-        Some((path, name))
-    })
-}
-
-fn namespace_clash(actor: &Value, namespace: Option<&str>) -> Option<Problem> {
-    let namespace = namespace?;
-    let (path, other) = places(actor).find(|(_, other)| *other != namespace)?;
-    let what = format!("says namespace {other:?}, but -n says {namespace:?}");
-    Some(Problem::value(path, Source::Actor, what).hint("drop -n, or make them agree"))
-}
-
-/// Labels and annotations are texts; YAML reads `yes` and `1` as something else.
-fn metadata_texts(actor: &Value) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let wrong = |path: Path, value: &Value, wanted: &str| {
-        Problem::value(path, Source::Actor, format!("must be {wanted}, not {}", tree::shape(value)))
-    };
-    for key in ["name", "namespace"] {
-        let path = Path::keys("metadata").key(key);
-        if let Some(value) = tree::get(actor, &path).filter(|value| !value.is_string() && !value.is_null()) {
-            problems.push(wrong(path, value, "a string").hint("quote it"));
-        }
-    }
-    for key in ["labels", "annotations"] {
-        let path = Path::keys("metadata").key(key);
-        match tree::get(actor, &path) {
-            Some(Value::Object(map)) => {
-                let bad = map.iter().filter(|(_, value)| !value.is_string());
-                problems.extend(bad.map(|(name, value)| wrong(path.key(name), value, "a string").hint("quote it")));
-            }
-            Some(value) if !value.is_null() => problems.push(wrong(path, value, "a map of strings")),
-            _ => {}
-        }
-    }
-    match actor.get("metadata") {
-        Some(value) if !value.is_object() => problems.push(wrong(Path::keys("metadata"), value, "a map")),
-        _ => {}
-    }
-    problems
 }

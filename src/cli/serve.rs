@@ -92,9 +92,9 @@ impl Serve {
         if let Some(certificates) = certificates {
             tokio::spawn(certificates.follow(self.tls_reload_interval, server.function.metrics.clone()));
         }
-        self.watch(&server);
         let address = local(&listener);
         tracing::info!(address, tls = server.identity.is_some(), version = env!("CARGO_PKG_VERSION"), "Serving");
+        self.watch(&server);
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let stopping = async {
             signals.next().await;

@@ -40,7 +40,7 @@ struct Variable<'a> {
 }
 
 impl<'a> Variable<'a> {
-    fn by(&self) -> Option<&'a Source> {
+    fn by(&self) -> Option<&'a Layer> {
         self.history.last().map(|setting| setting.by)
     }
 }
@@ -101,17 +101,18 @@ fn add<'a>(merged: &mut Vec<Variable<'a>>, variable: Variable<'a>, problems: &mu
         merged.push(variable);
         return;
     };
-    if !is_same(same.way, variable.way)
-        && let (Some(first), Some(later), Some(name)) = (same.by(), variable.by(), variable.name)
-    {
-        let first = same.history.first().map_or(first, |setting| setting.by);
-        problems.push(if first == later {
-            twice(name, later)
+    if is_same(same.way, variable.way) {
+        same.history.extend(variable.history);
+        return;
+    }
+    let first = same.history.first().map(|setting| setting.by);
+    if let (Some(first), Some(later), Some(name)) = (first, variable.by(), variable.name) {
+        problems.push(if first.rank == later.rank {
+            twice(name, &later.source)
         } else {
-            disagree(name, (first, same.way), (later, variable.way))
+            disagree(name, (&first.source, same.way), (&later.source, variable.way))
         });
     }
-    same.history.extend(variable.history);
 }
 
 fn is_same(a: Way<'_>, b: Way<'_>) -> bool {
@@ -150,7 +151,7 @@ fn own_variables<'a>(actor: &'a Layer, problems: &mut Problems) -> Vec<Variable<
 /// A layer's variables as it lists them.
 fn variables(layer: &Layer) -> Vec<Variable<'_>> {
     let list = |field: &str| layer.spec.get(field).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let by = &layer.source;
+    let by = layer;
     let entries = list(FIELDS[0]).iter().enumerate().map(|(index, value)| Variable {
         name: value.get("name").and_then(Value::as_str),
         way: Way::Entry(value),
@@ -189,7 +190,7 @@ fn write<'a>(root: &mut Field<'a>, variables: Vec<Variable<'a>>, flavors: &'a [L
         let history = flavors
             .iter()
             .chain([actor])
-            .filter_map(|layer| layer.spec.get(field).map(|value| Setting { by: &layer.source, value, index: 0 }));
+            .filter_map(|layer| layer.spec.get(field).map(|value| Setting { by: layer, value, index: 0 }));
         let history: Vec<_> = history.collect();
         if !history.is_empty() {
             fields.insert(field, Field { shape: Shape::List(list), history });

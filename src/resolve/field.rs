@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::layers::Layer;
 use crate::path::{Path, Step};
 use crate::problem::Source;
 
@@ -11,7 +12,7 @@ use crate::problem::Source;
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// Who set it.
-    pub by: &'a Source,
+    pub by: &'a Layer,
     /// To what.
     pub value: &'a Value,
     /// Where it stands in the list of whoever set it, for an entry of a list.
@@ -45,7 +46,7 @@ impl<'a> Field<'a> {
     }
 
     /// A whole value as one layer set it, entries and leaves each with this one setting.
-    pub fn new(value: &'a Value, by: &'a Source) -> Self {
+    pub fn new(value: &'a Value, by: &'a Layer) -> Self {
         let setting = Setting { by, value, index: 0 };
         match value {
             Value::Object(map) => {
@@ -110,20 +111,33 @@ impl<'a> Field<'a> {
         field
     }
 
+    /// What the actor and its flavors say, without what only the defaults say; nothing if nobody says anything.
+    pub fn said(&self) -> Option<Value> {
+        match &self.shape {
+            Shape::Map(fields) => {
+                let said = fields.iter().filter_map(|(key, field)| Some(((*key).to_owned(), field.said()?)));
+                let said: Map<String, Value> = said.collect();
+                (!said.is_empty() || self.set_by().is_none()).then_some(Value::Object(said))
+            }
+            _ => (self.set_by().is_none_or(|layer| layer.source != Source::Default)).then(|| self.value()),
+        }
+    }
+
     /// Who set what is in force: the highest layer anywhere in it.
-    pub fn set_by(&self) -> Option<&'a Source> {
+    pub fn set_by(&self) -> Option<&'a Layer> {
         let own = self.history.last().map(|setting| setting.by);
+        let highest = |layers: &mut dyn Iterator<Item = &'a Layer>| layers.max_by_key(|layer| layer.rank);
         let inner = match &self.shape {
-            Shape::Map(fields) => fields.values().filter_map(Field::set_by).max(),
-            Shape::List(list) => list.iter().filter_map(Field::set_by).max(),
+            Shape::Map(fields) => highest(&mut fields.values().filter_map(Field::set_by)),
+            Shape::List(list) => highest(&mut list.iter().filter_map(Field::set_by)),
             Shape::Leaf(_) => None,
         };
-        own.max(inner)
+        highest(&mut own.into_iter().chain(inner))
     }
 }
 
 /// The entries of a list as one layer set them.
-pub fn entries<'a>(list: &'a [Value], by: &'a Source) -> Vec<Field<'a>> {
+pub fn entries<'a>(list: &'a [Value], by: &'a Layer) -> Vec<Field<'a>> {
     let settings = list.iter().enumerate().map(|(index, value)| Setting { by, value, index });
     settings.map(|setting| Field { shape: Shape::Leaf(setting.value), history: vec![setting] }).collect()
 }

@@ -38,6 +38,8 @@ pub struct Layer {
     pub source: Source,
     /// The fields it sets, a map without nulls.
     pub spec: Value,
+    /// Its place among the layers: a higher one wins.
+    pub rank: usize,
 }
 
 impl Layer {
@@ -62,7 +64,7 @@ pub fn defaults() -> Layer {
             "queueLength": 5,
         },
     });
-    Layer { source: Source::Default, spec }
+    Layer { source: Source::Default, spec, rank: 0 }
 }
 
 /// What reading the layers found.
@@ -75,7 +77,7 @@ pub struct Findings {
 }
 
 /// Reads one flavor.
-pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
+pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
     let source = Source::Flavor(name.to_owned());
     let mut spec = fields(&config.data, &source, found);
     if spec.is_empty() && (config.data.is_null() || config.data.is_object()) {
@@ -95,7 +97,7 @@ pub fn flavor(name: &str, config: &EnvironmentConfig, platform: &Platform, found
     refuse_renamed(&mut spec, &source, found);
     let reject = platform.flavors.unknown_fields == UnknownFields::Reject;
     drop_unknown(&mut spec, &source, reject, found);
-    Layer { source, spec }
+    Layer { source, spec, rank }
 }
 
 /// Reads the actor itself.
@@ -106,12 +108,12 @@ pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let mut spec = Value::Object(spec);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
-    Layer { source, spec }
+    Layer { source, spec, rank: usize::MAX }
 }
 
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
 fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
-    beyond_exact(value, &mut Path::keys("spec"), source, found);
+    beyond_exact(value, (&Path::root(), value), source, found);
     match tree::without_nulls(value) {
         Cow::Owned(Value::Object(map)) => map,
         Cow::Borrowed(Value::Object(map)) => map.clone(),
@@ -125,20 +127,20 @@ fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, V
     }
 }
 
-/// Numbers beyond 2^53 lose digits on their way through protobuf.
-fn beyond_exact(value: &Value, path: &mut Path, source: &Source, found: &mut Findings) {
+/// Numbers beyond 2^53 lose digits on their way through protobuf. `value` stands at the path given, below the root given.
+fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, found: &mut Findings) {
     match value {
         Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= EXACT) => {
-            let problem = Problem::value(path.clone(), source.clone(), "is beyond 2^53 and cannot be carried exactly");
+            let path = named(path, root).below(&Path::keys("spec"));
+            let problem = Problem::value(path, source.clone(), "is beyond 2^53 and cannot be carried exactly");
             found.problems.push(problem.hint("use a smaller number, or quote it if it is a text"));
         }
         Value::Object(map) => {
-            map.iter().for_each(|(key, value)| beyond_exact(value, &mut path.key(key), source, found))
+            map.iter().for_each(|(key, value)| beyond_exact(root, (&path.key(key), value), source, found));
         }
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, value)| beyond_exact(value, &mut path.index(index), source, found));
+            let entries = list.iter().enumerate();
+            entries.for_each(|(index, value)| beyond_exact(root, (&path.index(index), value), source, found));
         }
         _ => {}
     }

@@ -34,19 +34,19 @@ pub fn merge<'a>(
             let settled = inline == Inline::Field && actor.spec.get(key).is_some();
             let elsewhere = environment && env::FIELDS.contains(&key);
             if !settled && !elsewhere {
-                merge.flavor_field(&mut root, key, value, &flavor.source, &Path::root(), actor.spec.get(key));
+                merge.flavor_field(&mut root, key, value, flavor, &Path::root(), actor.spec.get(key));
             }
         }
     }
     for (key, value) in actor.fields() {
         if !(environment && env::FIELDS.contains(&key)) {
-            merge.actor_field(&mut root, key, value, &actor.source, &Path::root());
+            merge.actor_field(&mut root, key, value, actor, &Path::root());
         }
     }
     if environment {
         env::merge(&mut root, flavors, actor, inline, merge.problems);
     }
-    fill(&mut root, &defaults.spec, &defaults.source);
+    fill(&mut root, &defaults.spec, defaults);
     root
 }
 
@@ -62,7 +62,7 @@ impl Merge<'_> {
         map: &mut Field<'a>,
         key: &'a str,
         value: &'a Value,
-        by: &'a Source,
+        by: &'a Layer,
         above: &Path,
         actor: Option<&'a Value>,
     ) {
@@ -70,7 +70,7 @@ impl Merge<'_> {
         let path = above.key(key);
         match fields.entry(key) {
             Entry::Occupied(mut field) => self.flavor(field.get_mut(), value, by, &path, actor),
-            Entry::Vacant(place) => self.flavor(place.insert(blank(value, by)), value, by, &path, actor),
+            Entry::Vacant(place) => self.flavor(place.insert(blank(value)), value, by, &path, actor),
         }
     }
 
@@ -78,7 +78,7 @@ impl Merge<'_> {
         &mut self,
         field: &mut Field<'a>,
         value: &'a Value,
-        by: &'a Source,
+        by: &'a Layer,
         path: &Path,
         actor: Option<&'a Value>,
     ) {
@@ -86,7 +86,7 @@ impl Merge<'_> {
             (Shape::Map(_), Value::Object(map)) => {
                 field.history.push(Setting { by, value, index: 0 });
                 for (key, value) in map {
-                    self.flavor_field(field, key, value, by, path, actor.and_then(|actor| actor.get(key)));
+                    self.flavor_field(field, key, value, by, path, below(actor, key));
                 }
             }
             (Shape::List(_), Value::Array(list)) => {
@@ -96,12 +96,10 @@ impl Merge<'_> {
                 }
             }
             (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
-            _ => {
-                if !settles(actor, field, value) {
-                    self.problems.push(disagreement(path, field, value, by));
-                }
-                field.history.push(Setting { by, value, index: 0 });
-            }
+            _ => match settles(actor, field, value) {
+                true => field.history.push(Setting { by, value, index: 0 }),
+                false => self.problems.push(disagreement(path, field, value, by)),
+            },
         }
     }
 
@@ -112,28 +110,29 @@ impl Merge<'_> {
             list.push(Field { shape: Shape::Leaf(setting.value), history: vec![setting] });
             return;
         };
-        if let Some(name) = name.filter(|_| !is_equal(same, setting.value)) {
-            let first = same.history.first().map_or(setting.by, |first| first.by);
-            if first == setting.by {
-                self.problems.push(twice(&path.below(&self.spec).entry(name), setting.by));
-            } else if !actor_has(actor, path, name) {
+        let first = same.history.first().map_or(setting.by, |first| first.by);
+        match name.filter(|_| !is_equal(same, setting.value)) {
+            Some(name) if first.rank == setting.by.rank => {
+                self.problems.push(twice(&path.below(&self.spec).entry(name), &setting.by.source));
+            }
+            Some(name) if !actor_has(actor, path, name) => {
                 self.problems.push(disagreement(&path.entry(name), same, setting.value, setting.by));
             }
+            _ => same.history.push(setting),
         }
-        same.history.push(setting);
     }
 
     /// Lays the actor's word on `key` over the map `map`.
-    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Source, above: &Path) {
+    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Layer, above: &Path) {
         let Shape::Map(fields) = &mut map.shape else { return };
         let path = above.key(key);
         match fields.entry(key) {
             Entry::Occupied(mut field) => self.actor(field.get_mut(), value, by, &path),
-            Entry::Vacant(place) => self.actor(place.insert(blank(value, by)), value, by, &path),
+            Entry::Vacant(place) => self.actor(place.insert(blank(value)), value, by, &path),
         }
     }
 
-    fn actor<'a>(&mut self, field: &mut Field<'a>, value: &'a Value, by: &'a Source, path: &Path) {
+    fn actor<'a>(&mut self, field: &mut Field<'a>, value: &'a Value, by: &'a Layer, path: &Path) {
         let setting = Setting { by, value, index: 0 };
         match (&mut field.shape, value) {
             (Shape::Map(_), Value::Object(map)) => {
@@ -152,14 +151,16 @@ impl Merge<'_> {
     }
 
     /// The actor's own entries; equal ones of the same identity once, different ones are a problem.
-    fn own_entries<'a>(&mut self, list: &'a [Value], by: &'a Source, path: &Path) -> Vec<Field<'a>> {
+    fn own_entries<'a>(&mut self, list: &'a [Value], by: &'a Layer, path: &Path) -> Vec<Field<'a>> {
         let mut own: Vec<Field<'a>> = Vec::new();
         for (index, value) in list.iter().enumerate() {
             let name = identity(path, value);
             match find(&mut own, path, value, name) {
                 None => own.push(Field { shape: Shape::Leaf(value), history: vec![Setting { by, value, index }] }),
                 Some(same) if is_equal(same, value) => {}
-                Some(_) => self.problems.push(twice(&path.below(&self.spec).entry(name.unwrap_or_default()), by)),
+                Some(_) => {
+                    self.problems.push(twice(&path.below(&self.spec).entry(name.unwrap_or_default()), &by.source))
+                }
             }
         }
         own
@@ -198,13 +199,21 @@ fn is_equal(field: &Field<'_>, value: &Value) -> bool {
 }
 
 /// A field of the shape of `value`, with nothing in it yet; a leaf holds its value already, but no setting.
-fn blank<'a>(value: &'a Value, _by: &'a Source) -> Field<'a> {
+fn blank(value: &Value) -> Field<'_> {
     let shape = match value {
         Value::Object(_) => Shape::Map(Default::default()),
         Value::Array(_) => Shape::List(Vec::new()),
         leaf => Shape::Leaf(leaf),
     };
     Field { shape, history: Vec::new() }
+}
+
+/// What the actor says of a field of a map: a map says it of each field, anything else of all of them.
+fn below<'a>(actor: Option<&'a Value>, key: &str) -> Option<&'a Value> {
+    match actor {
+        Some(Value::Object(map)) => map.get(key),
+        other => other,
+    }
 }
 
 /// True if what the actor says at this place makes it idle what the flavors say.
@@ -229,8 +238,9 @@ fn twice(path: &Path, by: &Source) -> Problem {
 }
 
 /// Two flavors that disagree at `path`: the one that set it first, and the one that came later.
-fn disagreement(path: &Path, field: &Field<'_>, value: &Value, by: &Source) -> Problem {
-    let first = field.history.first().map(|setting| setting.by).or_else(|| field.set_by()).unwrap_or(by);
+fn disagreement(path: &Path, field: &Field<'_>, value: &Value, later: &Layer) -> Problem {
+    let first = field.history.first().map(|setting| setting.by).or_else(|| field.set_by()).unwrap_or(later);
+    let (first, by) = (&first.source, &later.source);
     let mine = field.value();
     let note = if kind_of(&mine) == kind_of(value) {
         values(path, (first, &mine), (by, value))
@@ -261,7 +271,7 @@ fn values(path: &Path, first: (&Source, &Value), later: (&Source, &Value)) -> St
 fn compact(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some(_) => text.chars().take(79).chain(['…']).collect(),
         None => text,
     }
 }
@@ -283,7 +293,7 @@ fn name(source: &Source) -> &str {
 }
 
 /// Fills in what nobody set, and notes where somebody overrode a default.
-fn fill<'a>(field: &mut Field<'a>, defaults: &'a Value, by: &'a Source) {
+fn fill<'a>(field: &mut Field<'a>, defaults: &'a Value, by: &'a Layer) {
     match (&mut field.shape, defaults) {
         (Shape::Map(fields), Value::Object(map)) => {
             for (key, value) in map {

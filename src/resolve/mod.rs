@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 pub mod env;
+pub mod explain;
 pub mod field;
 pub mod layers;
 pub mod merge;
+pub mod partial;
 mod rules;
 pub mod tables;
 
@@ -16,7 +18,7 @@ use crate::inputs::{Inputs, flavor_key};
 use crate::path::{Path, Step};
 use crate::platform::Platform;
 use crate::problem::{Problem, Problems, Source};
-use crate::schema::BreachKind;
+use crate::schema::{Breach, BreachKind};
 use crate::spec::Spec;
 
 /// All layers of one actor, lowest rank first.
@@ -46,7 +48,7 @@ pub fn gather(inputs: &Inputs, names: &[String], platform: &Platform, found: &mu
     let mut flavors = Vec::new();
     for name in names {
         if let Some(config) = inputs.required.get(&flavor_key(name)).and_then(|items| items.first()) {
-            flavors.push(layers::flavor(name, config, platform, found));
+            flavors.push(layers::flavor(flavors.len() + 1, name, config, platform, found));
         }
     }
     Layers { defaults: layers::defaults(), flavors, actor: layers::actor(inputs, found) }
@@ -85,7 +87,9 @@ impl Check<'_> {
     fn schema(&self) -> Vec<Problem> {
         let secret = |path: &Path| tables::is_secret(path, None);
         let breaches = SPEC.breaches(self.value, &Path::root(), &secret).into_iter();
-        let told = breaches.filter(|breach| breach.kind != BreachKind::Inexact);
+        // Numbers too big are told layer by layer, and an actor's name by what it is good for.
+        let elsewhere = |breach: &Breach| breach.path == Path::keys("actor") && breach.kind != BreachKind::Type;
+        let told = breaches.filter(|breach| breach.kind != BreachKind::Inexact && !elsewhere(breach));
         told.map(|breach| {
             let mut problem = self.wrong(&breach.path, breach.what);
             problem.hint = breach.hint;
@@ -96,7 +100,7 @@ impl Check<'_> {
 
     /// A problem with the value at `path`, which is given in keys and positions of the merged spec.
     fn wrong(&self, path: &Path, what: impl Into<String>) -> Problem {
-        let source = self.fields.nearest(path).set_by().cloned().unwrap_or(Source::Nobody);
+        let source = self.fields.nearest(path).set_by().map_or(Source::Nobody, |layer| layer.source.clone());
         let missing = crate::tree::get(self.value, path).is_none();
         let source = if missing && path.steps().len() == 1 { Source::Nobody } else { source };
         Problem::value(self.place(path).below(&Path::keys("spec")), source, what)

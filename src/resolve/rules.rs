@@ -6,7 +6,7 @@ use super::Check;
 use super::tables::identity_key;
 use crate::go;
 use crate::path::Path;
-use crate::platform::Platform;
+use crate::platform::{Image, Platform};
 use crate::problem::Problem;
 use crate::resources::deployment::{MOUNTS_OF_OURS, VOLUMES_OF_OURS};
 use crate::tree;
@@ -27,6 +27,7 @@ pub fn check(check: &Check<'_>, platform: &Platform) -> Vec<Problem> {
     volumes(check, platform, &mut problems);
     state(check, &mut problems);
     node_selector(check, &mut problems);
+    sidecar_image(check, &mut problems);
     problems.extend(
         crate::transport::check(check.value).into_iter().map(|(path, what, hint)| check.wrong(&path, what).hint(hint)),
     );
@@ -43,18 +44,22 @@ fn required(check: &Check<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// KEDA's bounds; its own webhook may not be there to tell.
+/// Counts with the least they may be: KEDA's own webhook, which knows them, may not be there to tell.
+const COUNTS: &[(&str, i64)] = &[
+    ("replicas", 1),
+    ("scaling.minReplicaCount", 0),
+    ("scaling.maxReplicaCount", 1),
+    ("scaling.pollingInterval", 1),
+    ("scaling.cooldownPeriod", 0),
+    ("scaling.queueLength", 1),
+];
+
 fn scaling(check: &Check<'_>, problems: &mut Vec<Problem>) {
-    for (key, least) in [
-        ("minReplicaCount", 0),
-        ("maxReplicaCount", 1),
-        ("pollingInterval", 1),
-        ("cooldownPeriod", 0),
-        ("queueLength", 1),
-    ] {
-        let path = Path::keys("scaling").key(key);
+    for (keys, least) in COUNTS {
+        let path = Path::keys(keys);
         if let Some(value) = tree::get(check.value, &path).and_then(Value::as_i64) {
-            if value < least {
+            // The schema knows the least number of replicas itself.
+            if value < *least && *keys != "replicas" {
                 problems.push(check.wrong(&path, format!("must be at least {least}, not {value}")));
             } else if value > i64::from(i32::MAX) {
                 problems.push(check.wrong(&path, format!("must be at most {}, not {value}", i32::MAX)));
@@ -76,12 +81,13 @@ fn minimum_over_maximum(check: &Check<'_>, problems: &mut Vec<Problem>) {
     let number = |path| tree::get(check.value, path).and_then(Value::as_i64);
     let (Some(min), Some(max)) = (number(&low), number(&high)) else { return };
     if min > max && max >= 1 {
-        let set_by =
-            |path| check.fields.nearest(path).set_by().map_or_else(String::new, |source| format!(" from {source}"));
+        let set_by = |path| {
+            check.fields.nearest(path).set_by().map_or_else(String::new, |layer| format!(" from {}", layer.source))
+        };
         let note = format!("minReplicaCount {min}{}, maxReplicaCount {max}{}", set_by(&low), set_by(&high));
         // Blame whoever set the higher-ranked of the two, which is the one that broke it.
-        let blamed =
-            if check.fields.nearest(&high).set_by() > check.fields.nearest(&low).set_by() { &high } else { &low };
+        let rank = |path| check.fields.nearest(path).set_by().map(|layer| layer.rank);
+        let blamed = if rank(&high) > rank(&low) { &high } else { &low };
         let what = format!("minReplicaCount {min} is over maxReplicaCount {max}");
         problems.push(check.wrong(blamed, what).note(note).hint("lower the minimum, or raise the maximum"));
     }
@@ -281,6 +287,13 @@ fn state(check: &Check<'_>, problems: &mut Vec<Problem>) {
             let what = "may not hold `:` or `;`, which separate the runtime's list of mounts";
             problems.push(check.wrong(&path.key("mount").key("path"), what));
         }
+    }
+}
+
+fn sidecar_image(check: &Check<'_>, problems: &mut Vec<Problem>) {
+    let path = Path::keys("sidecar.image");
+    for (key, what) in check.at("sidecar.image").map(Image::faults).into_iter().flatten() {
+        problems.push(check.wrong(&key.map_or_else(|| path.clone(), |key| path.key(key)), what));
     }
 }
 

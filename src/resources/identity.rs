@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{OBJECTS, SERVICE_ACCOUNT, Subject, manifest};
+use super::{OBJECTS, SERVICE_ACCOUNT, Subject, manifest, serviceaccount};
+use crate::api::Object;
 use crate::composed::Plan;
 use crate::path::Path;
 use crate::problem::{Problem, Source};
@@ -15,14 +16,14 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
     for name in OBJECTS {
         let Some(object) = subject.observed.objects.get(name) else { continue };
         if object.kind != "Object" && !object.kind.is_empty() {
-            let what = format!("is a {} where an Object of provider-kubernetes is expected", object.kind);
+            let what = format!("is of kind {}, where an Object of provider-kubernetes is expected", object.kind);
             problems.push(problem(name, &what));
             continue;
         }
         let Some(Plan::Compose(ours)) = plans.get(name) else { continue };
         let text =
             |pointer: &str| manifest(ours).and_then(|manifest| manifest.pointer(pointer)).and_then(Value::as_str);
-        let fields = if name == SERVICE_ACCOUNT {
+        let fields = if name == SERVICE_ACCOUNT && !is_own_account(subject, object) {
             &[][..]
         } else {
             &[("name", "/metadata/name"), ("namespace", "/metadata/namespace")][..]
@@ -34,11 +35,19 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
     problems
 }
 
+/// True for a ServiceAccount that is this actor's alone, before and after.
+fn is_own_account(subject: &Subject<'_>, object: &Object) -> bool {
+    subject.platform.account_is_own() && serviceaccount::is_actors_own(object, &subject.identity.actor)
+}
+
 fn queue(subject: &Subject<'_>) -> Vec<Problem> {
     let Some(queue) = &subject.observed.queue else { return Vec::new() };
     let name = subject.binding.queue_name;
     if queue.kind != "Queue" && !queue.kind.is_empty() {
-        return vec![problem(name, &format!("is a {} where a Queue is expected", queue.kind))];
+        return vec![problem(
+            name,
+            &format!("is of kind {}, where a Queue of provider-aws-sqs is expected", queue.kind),
+        )];
     }
     let own = subject.identity.queue();
     let identity = subject.identity;

@@ -38,6 +38,9 @@ pub fn is_ours(name: &str) -> bool {
     OBJECTS.contains(&name) || name == crate::transport::sqs::QUEUE
 }
 
+/// The label that names the actor; ours alone.
+const ACTOR_LABEL: &str = "asya.sh/actor";
+
 /// Prefixes of labels that belong to tools, which would fight over our objects if they were copied.
 const TOOLS_LABELS: &[&str] = &[
     "crossplane.io/",
@@ -51,7 +54,7 @@ const TOOLS_LABELS: &[&str] = &[
 
 /// The labels of a composite that its user meant for the actor's objects.
 pub fn user_labels(labels: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mine = |key: &str| !TOOLS_LABELS.iter().any(|prefix| key.starts_with(prefix));
+    let mine = |key: &str| key != ACTOR_LABEL && !TOOLS_LABELS.iter().any(|prefix| key.starts_with(prefix));
     labels.iter().filter(|(key, _)| mine(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -103,7 +106,7 @@ impl Subject<'_> {
         labels.insert("app.kubernetes.io/component".to_owned(), component.into());
         labels.insert("app.kubernetes.io/part-of".to_owned(), "asya".into());
         labels.insert("app.kubernetes.io/managed-by".to_owned(), "crossplane".into());
-        labels.insert("asya.sh/actor".to_owned(), self.identity.actor.as_str().into());
+        labels.insert(ACTOR_LABEL.to_owned(), self.identity.actor.as_str().into());
         labels
     }
 

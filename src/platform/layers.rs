@@ -1,0 +1,150 @@
+//! The three layers of the settings, each checked for itself, and what they make together.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::{Platform, defaults, rules, unknown};
+use crate::inputs::{Inputs, PLATFORM_KEY};
+use crate::names::is_object_name;
+use crate::path::Path;
+use crate::problem::{Kind, Problem, Problems, Source};
+use crate::schema::{BreachKind, Schema, Type};
+use crate::tree;
+
+/// The schema of the settings: the CRD that the Function package carries.
+pub static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+    let crd = serde_yaml::from_str(include_str!("../../package-function/input.yaml")).expect("a packaged file is YAML");
+    Schema::of_crd(&crd, "v1beta1").expect("the packaged CRD is a schema")
+});
+
+/// The name of the EnvironmentConfig that the input names, if it is one that can be asked for.
+pub fn config_name(inputs: &Inputs) -> Option<&str> {
+    let name = inputs.input.as_ref()?.get("environmentConfig")?.as_str()?;
+    is_object_name(name).then_some(name)
+}
+
+/// The EnvironmentConfig of the settings that this call found, by name.
+pub fn config_in_use(inputs: &Inputs) -> Option<&str> {
+    let found = inputs.required.get(PLATFORM_KEY).is_some_and(|items| !items.is_empty());
+    config_name(inputs).filter(|_| found)
+}
+
+/// One layer of settings and who brought it.
+pub struct Layer {
+    /// Who brought it.
+    pub source: Source,
+    /// The settings it makes.
+    pub values: Value,
+}
+
+/// The layers, lowest rank first, and what is wrong with them.
+pub fn layers(inputs: &Inputs) -> (Vec<Layer>, Problems) {
+    let mut problems = Problems::default();
+    let mut layers = vec![Layer { source: Source::Default, values: defaults::defaults() }];
+    if let Some(input) = &inputs.input {
+        layers.push(read_layer(Source::Input, input, &["apiVersion", "kind", "metadata"], &mut problems));
+    }
+    let config = inputs.required.get(PLATFORM_KEY).and_then(|items| items.first());
+    if let (Some(name), Some(config)) = (config_name(inputs), config) {
+        let source = Source::Platform(name.to_owned());
+        let layer = read_layer(source.clone(), &config.data, &[], &mut problems);
+        for key in ["environmentConfig", "stages"].into_iter().filter(|key| layer.values.get(key).is_some()) {
+            let what = "cannot be set in an EnvironmentConfig";
+            problems.push(problem(Path::keys(key), &source, what).hint("set it in the Composition step's `input`"));
+        }
+        layers.push(layer);
+    }
+    (layers, problems)
+}
+
+/// The settings all layers make together.
+///
+/// # Errors
+/// One [`Problem`] of kind [`Kind::Platform`] for each unknown key and each bad value.
+pub fn settle(inputs: &Inputs) -> Result<Platform, Problems> {
+    let (layers, mut problems) = layers(inputs);
+    problems.extend(lost_config(inputs));
+    let mut merged = Value::Null;
+    for layer in &layers {
+        tree::overlay(&mut merged, &layer.values);
+    }
+    if problems.is_empty() {
+        problems.extend(rules::check(&merged, &layers));
+    }
+    problems.unless_empty(())?;
+    serde_json::from_value(merged).map_err(|error| {
+        Problem::value(Path::root(), Source::Nobody, format!("the platform settings cannot be read: {error}"))
+            .of_kind(Kind::Platform)
+            .into()
+    })
+}
+
+/// Settings that an actor was built with and that are gone: building on without them could move its queue.
+fn lost_config(inputs: &Inputs) -> Option<Problem> {
+    let before = inputs.composite.status.platform_config.as_deref().filter(|name| !name.is_empty())?;
+    let name = config_name(inputs)?;
+    let missing = inputs.required.get(PLATFORM_KEY).is_some_and(Vec::is_empty);
+    (missing && !inputs.observed.is_empty()).then(|| {
+        let what = if name == before {
+            format!("EnvironmentConfig `{name}` is gone, and this actor was built with it")
+        } else {
+            format!("EnvironmentConfig `{name}` does not exist, and this actor was built with `{before}`")
+        };
+        problem(Path::keys("environmentConfig"), &Source::Input, &what)
+            .hint(format!("create EnvironmentConfig `{name}`; nothing was changed"))
+    })
+}
+
+pub fn problem(path: Path, source: &Source, what: &str) -> Problem {
+    Problem::value(path, source.clone(), what).of_kind(Kind::Platform)
+}
+
+/// Reads one layer: drops nulls and `skip`, keeps a number where a text belongs as its digits, checks the rest.
+fn read_layer(source: Source, values: &Value, skip: &[&str], problems: &mut Problems) -> Layer {
+    let mut values = tree::without_nulls(values).into_owned();
+    match &mut values {
+        Value::Object(map) => map.retain(|key, _| !skip.contains(&key.as_str())),
+        Value::Null => values = Value::Object(Map::new()),
+        other => {
+            let what = format!("must be a map of settings, not {}", tree::shape(other));
+            problems.push(problem(Path::root(), &source, &what));
+            values = Value::Object(Map::new());
+        }
+    }
+    digits_for_texts(&mut values, &SCHEMA);
+    digits_in_image(&mut values);
+    for breach in SCHEMA.breaches(&values, &Path::root(), &|_| false) {
+        let (hint, what) = match breach.kind {
+            BreachKind::Unknown => (unknown::hint(&breach.path), "unknown key".to_owned()),
+            _ => (breach.hint, breach.what),
+        };
+        let mut found = problem(breach.path, &source, &what);
+        found.hint = hint;
+        problems.push(found);
+    }
+    Layer { source, values }
+}
+
+/// `awsAccountId: 123456789012` means the text of these digits.
+fn digits_for_texts(value: &mut Value, schema: &Schema) {
+    match value {
+        Value::Number(number) if schema.kind() == Some(Type::String) => *value = Value::String(number.to_string()),
+        Value::Object(map) => {
+            for (key, value) in map {
+                if let Some(schema) = schema.at(&Path::root().key(key)) {
+                    digits_for_texts(value, schema);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same for the parts of an image, which the schema leaves open: `tag: 20260101`.
+fn digits_in_image(values: &mut Value) {
+    let image = values.pointer_mut("/sidecar/image").and_then(Value::as_object_mut);
+    for part in image.into_iter().flat_map(Map::values_mut).filter(|part| part.is_number()) {
+        *part = Value::String(part.to_string());
+    }
+}
