@@ -1,7 +1,7 @@
 //! Addresses as Go writes them, and the sockets they make.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tokio::net::TcpListener;
@@ -31,8 +31,7 @@ pub fn listen(address: &str, network: Network) -> io::Result<TcpListener> {
     if host.is_empty() {
         return everywhere(port, network);
     }
-    let found: Vec<SocketAddr> = (host.trim_matches(['[', ']']), port).to_socket_addrs()?.collect();
-    let found = found.into_iter().filter(|address| match network {
+    let found = lookup(host.trim_matches(['[', ']']), port)?.into_iter().filter(|address| match network {
         Network::Tcp => true,
         Network::Tcp4 => address.is_ipv4(),
         Network::Tcp6 => address.is_ipv6(),
@@ -40,6 +39,14 @@ pub fn listen(address: &str, network: Network) -> io::Result<TcpListener> {
     // Like Go, IPv4 first when a name means both.
     let address = found.min_by_key(SocketAddr::is_ipv6).ok_or(io::ErrorKind::AddrNotAvailable)?;
     bind(address, address.is_ipv6())
+}
+
+/// The addresses of a host. Everybody knows localhost's, even an image that holds nothing but this binary.
+fn lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    match host {
+        "localhost" => Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]),
+        host => Ok((host, port).to_socket_addrs()?.collect()),
+    }
 }
 
 fn everywhere(port: u16, network: Network) -> io::Result<TcpListener> {

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
-use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service};
 use tonic::server::NamedService;
+use tonic::{Code, Status};
 
 use super::budget::{Budget, Budgeted};
 use super::counted::{Call, Received};
@@ -37,6 +37,7 @@ pub(super) struct Router {
     routes: BTreeMap<&'static str, Route>,
     metrics: Arc<Metrics>,
     budget: Budget,
+    largest: usize,
     longest: Duration,
 }
 
@@ -46,7 +47,7 @@ impl Router {
         let metrics = Arc::clone(&function.metrics);
         let largest = function.settings.max_request;
         let budget = Budget::new(limits.memory, largest);
-        let mut router = Self { routes: BTreeMap::new(), metrics, budget, longest: limits.call };
+        let mut router = Self { routes: BTreeMap::new(), metrics, budget, largest, longest: limits.call };
         router.add(V1::new(function.clone()).max_decoding_message_size(largest));
         router.add(V1Beta1::new(function).max_decoding_message_size(largest));
         router.add(health.service());
@@ -78,12 +79,25 @@ impl Router {
         let received = Received::new(method, Arc::clone(&self.metrics));
         let limit =
             (!method.streams()).then(|| deadline::of(call.headers()).map_or(self.longest, |it| it.min(self.longest)));
+        let largest = self.largest;
         let answer = route(call.map(|body| Body::new(Watched::new(Budgeted::new(body, budget), received))));
         let response = match limit {
             Some(limit) => tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| Ok(late())),
             None => answer.await.map(|response| response.map(|body| Body::new(Ending::new(body, ends)))),
         };
-        counted.follow(never(response))
+        counted.follow(sized(never(response), largest))
+    }
+}
+
+/// Says of a request that is too large what to do about it, with the code that Go's servers use.
+fn sized(response: Response<Body>, largest: usize) -> Response<Body> {
+    match Status::from_header_map(response.headers()).map(|status| status.code()) {
+        // Nothing but tonic's check of the size ends with this code here.
+        Some(Code::OutOfRange) => {
+            let what = format!("the request is larger than {largest} bytes: raise --max-recv-message-size");
+            Status::resource_exhausted(what).into_http()
+        }
+        _ => response,
     }
 }
 

@@ -107,7 +107,8 @@ async fn a_request_beyond_the_limit_is_refused() {
     let channel = Client::plain(server.address).channel();
     for size in [1 << 20, 64 << 20] {
         let error = send(&channel, vec![0; size + 1]).await.unwrap_err();
-        assert_eq!(error.code(), Code::OutOfRange, "{error:?}");
+        assert_eq!(error.code(), Code::ResourceExhausted, "{error:?}");
+        assert!(error.message().contains("--max-recv-message-size"), "{error}");
     }
     told(&send(&channel, vec![0; 1 << 20]).await, "zeros up to the limit");
     lives_on(&channel).await;
