@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 use super::stop::{FINE, REFUSED, Stop};
 use crate::go;
@@ -83,32 +84,18 @@ impl Serve {
     }
 
     async fn serve(&self, settings: Settings, limits: Limits, certificates: Option<Certificates>) -> Result<u8, Stop> {
-        let mut signals =
-            Signals::new().map_err(|error| wrong(&format!("listen for signals: {error}"), "report this"))?;
-        let listener =
-            serve::listen(&self.address, self.network).map_err(|error| unbound("--address", &self.address, &error))?;
+        let signals = Signals::new().map_err(|error| wrong(&format!("listen for signals: {error}"), "report this"))?;
+        let listener = serve::listen(&self.address, self.network);
+        let listener = listener.map_err(|error| unbound("--address", &self.address, &error))?;
         let identity = certificates.as_ref().map(Certificates::identity);
         let server = Server { limits, identity, ..Server::new(settings) };
         if let Some(certificates) = certificates {
             tokio::spawn(certificates.follow(self.tls_reload_interval, server.function.metrics.clone()));
         }
-        let address = local(&listener);
-        tracing::info!(address, tls = server.identity.is_some(), version = env!("CARGO_PKG_VERSION"), "Serving");
+        let (address, tls) = (local(&listener), server.identity.is_some());
+        tracing::info!(address, tls, version = env!("CARGO_PKG_VERSION"), "Serving");
         self.watch(&server);
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let stopping = async {
-            signals.next().await;
-            tracing::info!("Draining");
-            let _ = stop.send(());
-            signals.next().await;
-        };
-        tokio::select! {
-            open = server.serve(listener, async { let _ = stopped.await; }) => Ok(drained(open)),
-            () = stopping => {
-                tracing::warn!("Stopped at once: a second signal came");
-                Ok(REFUSED)
-            }
-        }
+        Ok(until_stopped(server, listener, signals).await)
     }
 
     /// Serves metrics and probes if there is a port for them.
@@ -196,6 +183,28 @@ fn unbound(flag: &str, address: &str, error: &io::Error) -> Stop {
 
 fn local(listener: &TcpListener) -> String {
     listener.local_addr().map(|address| address.to_string()).unwrap_or_default()
+}
+
+/// Serves until the first signal, and drains until the second. Tells the exit code.
+async fn until_stopped(server: Server, listener: TcpListener, mut signals: Signals) -> u8 {
+    let (stop, stopped) = oneshot::channel();
+    let served = server.serve(listener, async {
+        // The other end is not dropped before it has sent.
+        let _ = stopped.await;
+    });
+    let stopping = async {
+        signals.next().await;
+        tracing::info!("Draining");
+        let _ = stop.send(());
+        signals.next().await;
+    };
+    tokio::select! {
+        open = served => drained(open),
+        () = stopping => {
+            tracing::warn!("Stopped at once: a second signal came");
+            REFUSED
+        }
+    }
 }
 
 /// Says how the drain went.

@@ -1,5 +1,6 @@
 //! Server reflection, so that `grpcurl` can list, describe and call without the proto files.
 
+use tonic_reflection::pb;
 use tonic_reflection::server::{Builder, v1, v1alpha};
 
 use crate::wire::proto::DESCRIPTORS;
@@ -8,6 +9,10 @@ fn builder() -> Builder<'static> {
     Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        // Each protocol tells of the other one too.
+        .register_encoded_file_descriptor_set(pb::v1::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(pb::v1alpha::FILE_DESCRIPTOR_SET)
+        .include_reflection_service(false)
 }
 
 /// The protocol as it is today.

@@ -118,7 +118,9 @@ macro_rules! reflection {
             for name in ["v1.FunctionRunnerService", "v1beta1.FunctionRunnerService"] {
                 assert!(names.contains(&format!("apiextensions.fn.proto.{name}").as_str()), "{names:?}");
             }
-            assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+            for name in ["health.v1.Health", "reflection.v1.ServerReflection", "reflection.v1alpha.ServerReflection"] {
+                assert!(names.contains(&format!("grpc.{name}").as_str()), "{names:?}");
+            }
             let symbol =
                 MessageRequest::FileContainingSymbol("apiextensions.fn.proto.v1.RunFunctionRequest".to_owned());
             let MessageResponse::FileDescriptorResponse(found) = ask(symbol).await else { panic!("no file") };
