@@ -93,7 +93,7 @@ impl Serve {
             tokio::spawn(certificates.follow(self.tls_reload_interval, server.function.metrics.clone()));
         }
         let (address, tls) = (local(&listener), server.identity.is_some());
-        tracing::info!(address, tls, version = env!("CARGO_PKG_VERSION"), "Serving");
+        tracing::info!(%address, tls, version = env!("CARGO_PKG_VERSION"), "Serving");
         self.watch(&server);
         Ok(until_stopped(server, listener, signals).await)
     }
@@ -106,7 +106,7 @@ impl Serve {
         match serve::listen(&self.metrics_address, self.network) {
             Ok(listener) => {
                 let address = local(&listener);
-                tracing::info!(address, "Serving metrics");
+                tracing::info!(%address, "Serving metrics");
                 tokio::spawn(server.watched(listener));
             }
             Err(error) => {

@@ -168,7 +168,7 @@ async fn debug_is_for_people_and_keeps_secrets_too() {
     let mut first = String::new();
     std::io::BufRead::read_line(&mut log, &mut first).unwrap();
     assert!(first.contains("Serving") && !first.starts_with('{'), "{first}");
-    let address = first.split("address=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let address = first.split("address=").nth(1).and_then(|rest| rest.split(' ').next());
     let address = address.unwrap_or_else(|| panic!("{first}")).parse().unwrap();
     let env = [serde_json::json!({"name": "TOKEN", "value": "hunter2"})];
     let actor = serde_json::json!({"actor": "hello", "image": "a", "handler": "b.c", "env": env});
