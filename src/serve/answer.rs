@@ -18,7 +18,7 @@ use crate::wire::{from_struct, request, response};
 /// Answers one request.
 ///
 /// # Errors
-/// `InvalidArgument` if there is no composite resource. A person's mistake is a Fatal result instead.
+/// `InvalidArgument` if there is no composite resource, `Internal` for a bug. A person's mistake is a Fatal result instead.
 pub fn run(call: v1::RunFunctionRequest, settings: &Settings) -> Result<v1::RunFunctionResponse, Status> {
     answer(call, settings).map(|(response, _)| response)
 }
@@ -36,7 +36,7 @@ pub enum Outcome {
     Refused,
     /// It broke the protocol.
     Invalid,
-    /// It met a bug.
+    /// It met a bug, which most likely panicked.
     Panicked,
 }
 
@@ -92,6 +92,7 @@ pub(super) fn answer(
     let line = Line::of(&call, &step);
     watch.lap();
     let response = response::response(call, &step);
+    let response = response.map_err(|error| Status::internal(format!("the answer cannot be written: {error}")))?;
     let (problems, flavors) = match &step {
         Step::Ask(_) => (Vec::new(), 0),
         Step::Answer(answer) => (answer.problems.iter().map(|problem| problem.kind).collect(), answer.applied.len()),

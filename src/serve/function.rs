@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
 use super::answer::{self, Outcome};
 use super::metrics::Metrics;
@@ -34,6 +34,12 @@ impl Function {
             Ok(Ok((response, report))) => {
                 self.metrics.answered(&report);
                 Ok(Response::new(response))
+            }
+            Ok(Err(status)) if status.code() == Code::Internal => {
+                self.metrics.called(Outcome::Panicked);
+                let (outcome, problem) = (Outcome::Panicked.as_str(), status.message());
+                tracing::error!(tag, outcome, problem, "a bug in function-asya: the call failed");
+                Err(status)
             }
             Ok(Err(status)) => {
                 self.metrics.called(Outcome::Invalid);
