@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use function_asya::wire::proto::v1::{Resource, RunFunctionRequest, State};
-use function_asya::wire::{MAX_DEPTH, RawStruct, from_struct, to_struct};
+use function_asya::wire::{MAX_DEPTH, MAX_WRITTEN_DEPTH, RawStruct, from_struct, to_struct};
 use prost::Message;
 use prost::encoding::encode_varint;
 use serde::Deserialize;
@@ -79,8 +79,11 @@ fn the_limit_is_reached_without_overflowing_the_stack() {
         let value: Value = from_struct(&nested(MAX_DEPTH)).unwrap();
         assert_eq!(to_struct(&value).unwrap(), nested(MAX_DEPTH));
         from_struct::<Buffered>(&nested(MAX_DEPTH)).unwrap();
-        let deeper = json!({ "b": value });
-        assert!(to_struct(&deeper).unwrap_err().to_string().ends_with(": nested more than 256 levels deep"));
+        // What we write holds all that was read, and a little more around it.
+        let wrap = |levels| (0..levels).fold(value.clone(), |inner, _| json!({ "b": inner }));
+        let room = MAX_WRITTEN_DEPTH - MAX_DEPTH;
+        assert!(to_struct(&wrap(room)).is_ok());
+        assert!(to_struct(&wrap(room + 1)).unwrap_err().to_string().ends_with(": nested more than 320 levels deep"));
     });
 }
 

@@ -9,7 +9,6 @@ use crate::inputs::{Inputs, PLATFORM_KEY};
 use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
-use crate::resources::SERVICE_ACCOUNT;
 use crate::schema::{BreachKind, Schema, Type};
 use crate::tree;
 
@@ -129,22 +128,10 @@ fn lost_config(inputs: &Inputs) -> Option<Problem> {
             format!("EnvironmentConfig `{name}` is gone, and this actor was built with it")
         }
         Some(before) => format!("EnvironmentConfig `{name}` does not exist, and this actor was built with `{before}`"),
-        None if has_unexplained_account(inputs) => {
-            format!(
-                "EnvironmentConfig `{name}` does not exist, and only settings that are not here explain the ServiceAccount"
-            )
-        }
         None => return None,
     };
     let hint = format!("create EnvironmentConfig `{name}`; nothing was changed");
     Some(problem(Path::keys("environmentConfig"), &Source::Input, &what).hint(hint))
-}
-
-/// True if a ServiceAccount exists that the input alone would not have made; a status that was lost, in a restore
-/// perhaps, cannot tell of the settings that did.
-fn has_unexplained_account(inputs: &Inputs) -> bool {
-    let enabled = inputs.input.as_ref().and_then(|input| input.pointer("/irsa/enabled"));
-    inputs.observed.objects.contains_key(SERVICE_ACCOUNT) && enabled != Some(&Value::Bool(true))
 }
 
 pub fn problem(path: Path, source: &Source, what: &str) -> Problem {
