@@ -20,6 +20,7 @@ pub const PATHS: [&str; 2] = [
 /// A server that runs until it is dropped.
 pub struct Server {
     process: Child,
+    address: String,
     log: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
     channel: Channel,
@@ -49,7 +50,12 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("an address");
         let channel = runtime.block_on(endpoint.connect()).expect("serve listens");
-        Self { process, log, runtime, channel }
+        Self { process, address, log, runtime, channel }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Calls the function by one of [`PATHS`].
