@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`pipeline`] | the steps in order |
 //! | [`resolve`] | layers, the merge with its tables, the rules on what comes out |
+//! | [`lint`] | one file a rule: what is wrong with files that one call cannot see |
 //! | [`status`] | phase, conditions and readiness |
 //! | [`resources`] | one file a resource: how to build it, and when it is ready |
 //! | [`transport`] | one file a broker: what it contributes |
@@ -27,6 +28,7 @@ pub mod composed;
 pub mod go;
 pub mod identity;
 pub mod inputs;
+pub mod lint;
 pub mod names;
 pub mod path;
 pub mod pipeline;

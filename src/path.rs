@@ -29,6 +29,21 @@ impl Path {
         Self(dotted.split('.').map(|key| Step::Key(key.to_owned())).collect())
     }
 
+    /// Reads a path as it is printed: `scaling.minReplicaCount`, `env[NAME].value`, `limits."nvidia.com/gpu"`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (mut path, mut rest) = (Self::root(), text);
+        loop {
+            let (step, behind) = read_step(rest)?;
+            path = path.with(step);
+            rest = match behind.strip_prefix('.') {
+                Some(behind) if !behind.starts_with('[') => behind,
+                None if behind.is_empty() => return Some(path),
+                None if behind.starts_with('[') => behind,
+                _ => return None,
+            };
+        }
+    }
+
     /// This path and one key more.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
@@ -99,6 +114,20 @@ impl fmt::Display for Step {
     }
 }
 
+/// The first step of a printed path, and what stands behind it.
+fn read_step(text: &str) -> Option<(Step, &str)> {
+    if let Some(inside) = text.strip_prefix('[') {
+        let (name, behind) = inside.split_once(']')?;
+        let step = name.parse().map_or_else(|_| Step::Entry(name.to_owned()), Step::Index);
+        return Some((step, behind)).filter(|_| !name.is_empty());
+    }
+    if let Some(inside) = text.strip_prefix('"') {
+        return inside.split_once('"').map(|(key, behind)| (Step::Key(key.to_owned()), behind));
+    }
+    let (key, behind) = text.split_at(text.find(['.', '[']).unwrap_or(text.len()));
+    Some((Step::Key(key.to_owned()), behind)).filter(|_| !key.is_empty())
+}
+
 fn is_plain(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '$'))
 }
@@ -146,6 +175,16 @@ mod tests {
         let path = Path::keys("resources.limits").key("nvidia.com/gpu");
         assert_eq!(path.to_string(), "resources.limits.\"nvidia.com/gpu\"");
         assert_eq!(Path::keys("env").entry("A.B").key("value").to_string(), "env[A.B].value");
+    }
+
+    #[test]
+    fn a_printed_path_reads_back() {
+        for text in ["scaling", "env[MODEL_PATH].value", "tolerations[2].key", "resources.limits.\"nvidia.com/gpu\""] {
+            assert_eq!(Path::read(text).map(|path| path.to_string()).as_deref(), Some(text));
+        }
+        for text in ["", ".", "scaling.", "scaling..x", "env[", "env[]", "env[A]b", "\"open", "scaling.[0]"] {
+            assert_eq!(Path::read(text), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -89,7 +89,10 @@ impl Call<'_> {
         if !self.inputs.unreadable.is_empty() || self.inputs.cannot_ask && !found.problems.is_empty() {
             return self.refuse(found, None);
         }
-        let platform = platform::settle(self.inputs).unwrap_or_else(|problems| {
+        // How flavors merge is a setting too, so bad settings are told before anything is merged by the wrong ones.
+        let settled = platform::settle(self.inputs);
+        let is_settled = settled.is_ok();
+        let platform = settled.unwrap_or_else(|problems| {
             found.problems.extend(problems);
             Platform::built_in()
         });
@@ -100,6 +103,9 @@ impl Call<'_> {
                 return self.wait(found, missing);
             }
             found.problems.push(missing);
+            return self.refuse(found, Some(&platform));
+        }
+        if !is_settled {
             return self.refuse(found, Some(&platform));
         }
         let layers = resolve::gather(self.inputs, &self.names, &platform, &mut found);

@@ -203,6 +203,9 @@ impl fmt::Display for Problems {
 /// The known name nearest to a mistyped one, if one is near enough to be meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = name.to_lowercase();
+    if folded.is_empty() {
+        return None;
+    }
     known
         .into_iter()
         .map(|candidate| (distance(&folded, &candidate.to_lowercase()), candidate))

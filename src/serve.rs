@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service};
 use tonic::server::NamedService;
@@ -114,7 +113,11 @@ pub async fn serve(
 ) -> Result<(), tonic::transport::Error> {
     let router = Router::new(Function { settings });
     tonic::transport::Server::builder()
-        .serve_with_incoming_shutdown(router, TcpListenerStream::new(listener), stop)
+        .serve_with_incoming_shutdown(
+            router,
+            tonic::transport::server::TcpIncoming::from(listener).with_nodelay(Some(true)),
+            stop,
+        )
         .await
 }
 

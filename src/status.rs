@@ -100,7 +100,7 @@ impl View<'_> {
     /// The queue's URL; the last known one while the queue is observed.
     pub fn queue_url(&self) -> Option<&str> {
         let queue = self.observed.queue.as_ref()?;
-        queue.url().or(self.composite.status.queue_url.as_deref())
+        queue.url().or(self.composite.status.queue_url.as_deref()).filter(|url| !url.is_empty())
     }
 
     fn queue_identifier(&self) -> Option<&str> {
@@ -182,8 +182,11 @@ impl View<'_> {
         if deployment::counted(live, "replicas").is_none() {
             return part(Truth::False, "Creating", "creating the Deployment");
         }
-        if !deployment::is_seen(live) {
+        if !deployment::is_seen(live) && !self.is_waking(live) {
             return part(Truth::False, "Updating", "updating the Deployment");
+        }
+        if !deployment::is_seen(live) {
+            return part(Truth::False, "WakingUp", &replicas);
         }
         if is_true(&conditions, "Available") {
             return part(Truth::True, if wanted == 0 { "Napping" } else { "Available" }, "");
@@ -202,6 +205,11 @@ impl View<'_> {
             _ if available > 0 => part(Truth::False, "Updating", &replicas),
             _ => part(Truth::False, "Creating", &replicas),
         }
+    }
+
+    /// True if all that is new about the Deployment is that KEDA has just asked for the first pods after a nap.
+    fn is_waking(&self, live: &crate::api::Live) -> bool {
+        self.was_napping() && deployment::has_rolled_out(live)
     }
 
     /// True if the pods that are missing are the first after a nap, as far as our own last word tells.
@@ -232,7 +240,7 @@ impl View<'_> {
         let applied = self.applied(name);
         match name {
             SCALED_OBJECT => applied.same().is_some_and(scaledobject::is_accepted),
-            DEPLOYMENT => applied.same().is_some_and(deployment::is_rolled_out),
+            DEPLOYMENT => applied.same().is_some_and(|live| deployment::is_rolled_out(live) || self.is_waking(live)),
             SERVICE_ACCOUNT | TRIGGER_AUTHENTICATION => applied.same().is_some() && serviceaccount::is_ready(object),
             _ => queue::is_ready(self.observed.queue.as_ref(), self.queue_url()),
         }

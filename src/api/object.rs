@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::Condition;
-use crate::inputs::or_default;
+use crate::inputs::{Metadata, or_default};
 
 /// An observed Object.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -16,6 +16,9 @@ pub struct Object {
     /// Its kind; anything but `Object` is not ours.
     #[serde(deserialize_with = "or_default")]
     pub kind: String,
+    /// The wrapper's own metadata, not the wrapped object's.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Metadata,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
     #[serde(deserialize_with = "or_default")]
     pub spec: Value,

@@ -64,7 +64,7 @@ fn set(object: &mut Value, keys: &[&str], over: Value) {
 }
 
 /// The namespaces that an actor's file names, and where.
-fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
+pub fn places(actor: &Value) -> impl Iterator<Item = (Path, &str)> {
     let label = Path::keys("metadata.labels").key("crossplane.io/claim-namespace");
     let places = [Path::keys("metadata.namespace"), Path::keys("spec.claimRef.namespace"), label];
     places.into_iter().filter_map(|path| {

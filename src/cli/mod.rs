@@ -8,12 +8,15 @@ use anyhow::Context as _;
 
 pub mod claim;
 pub mod crossplane;
+pub mod explain;
 pub mod files;
+pub mod lint;
 pub mod print;
 pub mod render;
 pub mod report;
 pub mod scene;
 pub mod simulate;
+pub mod step;
 pub mod stop;
 
 use stop::{COULD_NOT_RUN, FINE, Stop};
@@ -36,6 +39,10 @@ enum Command {
     Serve(Serve),
     /// Show every resource of an actor and its status, as `crossplane render` would
     Render(render::Render),
+    /// Show the resolved spec, each line with who set it and what it overrode
+    Explain(explain::Explain),
+    /// Find everything wrong with actors, flavors and platform settings before they reach a cluster
+    Lint(lint::Lint),
 }
 
 /// Serve the gRPC function
@@ -70,6 +77,8 @@ impl Cli {
             None => self.serve.run(),
             Some(Command::Serve(serve)) => serve.run(),
             Some(Command::Render(render)) => render.run(&mut stdin, &mut stdout, &mut stderr),
+            Some(Command::Explain(explain)) => explain.run(&mut stdin, &mut stdout, &mut stderr),
+            Some(Command::Lint(lint)) => lint.run(&mut stdin, &mut stderr),
         };
         ExitCode::from(outcome.unwrap_or_else(|Stop { message, code }| {
             eprint!("{message}");

@@ -89,7 +89,7 @@ fn pad(out: &mut String, indent: usize) {
 }
 
 /// A string as YAML: plain, in quotes, or as a block whose lines start at column `block`, if blocks are allowed.
-fn string(text: &str, block: Option<usize>) -> String {
+pub(super) fn string(text: &str, block: Option<usize>) -> String {
     match block {
         Some(indent) if is_block(text) => literal(text, indent),
         _ if text.chars().any(needs_escape) => escaped(text),

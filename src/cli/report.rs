@@ -29,21 +29,11 @@ impl Files<'_> {
     }
 
     fn message(&self, level: &str, problem: &Problem) -> String {
-        let mut text = format!("{level}: {}\n", problem.headline());
-        if let Some((file, line)) = self.locate(problem) {
-            let _ = writeln!(text, "  --> {file}:{line}");
-        }
-        for note in &problem.notes {
-            let _ = writeln!(text, "  {note}");
-        }
-        if let Some(hint) = &problem.hint {
-            let _ = writeln!(text, "  hint: {hint}");
-        }
-        text
+        message(level, problem, self.locate(problem))
     }
 
     /// The file and line of what a problem speaks of.
-    fn locate(&self, problem: &Problem) -> Option<(&str, usize)> {
+    pub fn locate(&self, problem: &Problem) -> Option<(&str, usize)> {
         let found = |document: &'_ Document, path: &Path| document.line_of(path);
         match &problem.source {
             Source::Actor | Source::Nobody if !problem.path.steps().is_empty() => {
@@ -55,7 +45,11 @@ impl Files<'_> {
             }
             Source::Flavor(name) => {
                 let config = self.config(name)?;
-                Some((&config.file, found(config, &problem.path.tail().below(&Path::keys("data")))))
+                let path = match problem.path.first_key() {
+                    Some("metadata") => problem.path.clone(),
+                    _ => problem.path.tail().below(&Path::keys("data")),
+                };
+                Some((&config.file, found(config, &path)))
             }
             Source::Platform(name) => {
                 let config = self.config(name)?;
@@ -74,4 +68,19 @@ impl Files<'_> {
             .iter()
             .find(|config| config.value.pointer("/metadata/name").and_then(|name| name.as_str()) == Some(name))
     }
+}
+
+/// One problem with its place, its notes and its hint, each on a line of its own.
+pub fn message(level: &str, problem: &Problem, place: Option<(&str, usize)>) -> String {
+    let mut text = format!("{level}: {}\n", problem.headline());
+    if let Some((file, line)) = place {
+        let _ = writeln!(text, "  --> {file}:{line}");
+    }
+    for note in &problem.notes {
+        let _ = writeln!(text, "  {note}");
+    }
+    if let Some(hint) = &problem.hint {
+        let _ = writeln!(text, "  hint: {hint}");
+    }
+    text
 }

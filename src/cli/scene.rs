@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
 use super::files::{self, Document};
 use super::report::Files;
+use super::step::OurStep;
 use super::stop::Stop;
 use crate::composed::{Composition, Step};
 use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
@@ -18,9 +19,6 @@ use crate::pipeline::compose;
 use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
-
-/// The Composition that the Configuration package carries.
-const PACKAGED: &str = include_str!("../../package/composition.yaml");
 
 /// The annotation that names a composed resource.
 pub const RESOURCE_NAME: &str = "crossplane.io/composition-resource-name";
@@ -186,26 +184,13 @@ impl Scene {
     }
 
     fn take_composition(&mut self, documents: Option<Vec<Document>>) -> Result<(), Stop> {
-        let Some(documents) = documents else {
-            let packaged: Value = serde_yaml::from_str(PACKAGED).expect("a packaged file is YAML");
-            let (_, step, input) = our_step(&packaged).expect("the packaged Composition has our step");
-            (self.step, self.input) = (step, input);
-            return Ok(());
-        };
-        let file = documents.first().map_or_else(String::new, |document| document.file.clone());
-        let composition = documents.into_iter().find(|document| kind(&document.value).1 == "Composition");
-        let Some(document) = composition else {
-            return Err(Stop::unreadable(format!(
-                "error: {file}: holds no Composition\n  hint: give the file that `kubectl get composition -o yaml` prints\n"
-            )));
-        };
-        let Some((index, step, input)) = our_step(&document.value) else {
-            let what = "no step of this Composition calls function-asya";
-            return Err(Stop::unusable(&document, what, "its `functionRef.name` ends in `function-asya`"));
-        };
-        let path = Path::keys("spec.pipeline").index(index).key("input");
-        (self.step, self.input, self.composition) = (step, input, Some((document, path)));
+        self.take_step(OurStep::read(documents)?);
         Ok(())
+    }
+
+    /// Takes our step of a Composition.
+    pub fn take_step(&mut self, step: OurStep) {
+        (self.step, self.input, self.composition) = (step.name, step.input, step.composition);
     }
 
     /// Where problems may point.
@@ -219,10 +204,18 @@ impl Scene {
     /// # Errors
     /// [`Stop`] if an observed object is not what its name says.
     pub fn answer(&self) -> Result<Composition, Stop> {
+        Ok(self.asked()?.1)
+    }
+
+    /// The same, with everything that was asked for.
+    ///
+    /// # Errors
+    /// As for [`Scene::answer`].
+    pub fn asked(&self) -> Result<(Inputs, Composition), Stop> {
         let mut inputs = self.inputs()?;
         loop {
             match compose(&inputs) {
-                Step::Answer(composition) => return Ok(*composition),
+                Step::Answer(composition) => return Ok((inputs, *composition)),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
                         inputs.required.insert(key, self.configs_called(&name)?);
@@ -317,17 +310,4 @@ pub fn skipped(document: &Document) -> String {
     let (_, kind) = kind(&document.value);
     let kind = if kind.is_empty() { "an object without a kind" } else { kind };
     format!("note: {}:{}: {kind} is neither flavor nor platform settings, skipped", document.file, document.line)
-}
-
-/// Our step of a Composition: its place, its name, its input.
-fn our_step(composition: &Value) -> Option<(usize, String, Option<Value>)> {
-    let steps = composition.pointer("/spec/pipeline")?.as_array()?;
-    let ours = |step: &Value| {
-        let function = step.pointer("/functionRef/name").and_then(Value::as_str).unwrap_or_default();
-        function == "function-asya" || function.ends_with("-function-asya")
-    };
-    let index = steps.iter().position(ours)?;
-    let step = &steps[index];
-    let name = step.get("step").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Some((index, name, step.get("input").filter(|input| !input.is_null()).cloned()))
 }

@@ -3,8 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::tree;
+
 /// The sidecar's image unless the settings say otherwise.
 pub const DEFAULT_IMAGE: &str = "ghcr.io/deliveryhero/asya-sidecar:v0.5.3";
+
+/// When an image is pulled.
+const POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// A container image in its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +40,32 @@ impl Image {
         Self { repository: reference[..at].to_owned(), suffix: reference[at..].to_owned(), pull_policy: None }
     }
 
+    /// What is wrong with a value that should be an image: in which part, and what.
+    pub fn faults(value: &Value) -> Vec<(Option<&str>, String)> {
+        match value {
+            Value::String(reference) if reference.is_empty() => vec![(None, "must not be empty".to_owned())],
+            Value::String(_) => Vec::new(),
+            Value::Object(map) => {
+                map.iter().filter_map(|(key, value)| Some((Some(key.as_str()), part_fault(key, value)?))).collect()
+            }
+            other => vec![(None, format!("must be a string or a map, not {}", tree::shape(other)))],
+        }
+    }
+
     /// The reference as Kubernetes takes it.
     pub fn reference(&self) -> String {
         format!("{}{}", self.repository, self.suffix)
+    }
+}
+
+/// What is wrong with a part of an image.
+fn part_fault(key: &str, value: &Value) -> Option<String> {
+    match (key, value) {
+        ("repository" | "tag", Value::String(_)) => None,
+        ("pullPolicy", Value::String(policy)) if POLICIES.contains(&policy.as_str()) => None,
+        ("pullPolicy", Value::String(policy)) => Some(format!("{policy:?} is not one of {}", POLICIES.join(", "))),
+        ("repository" | "tag" | "pullPolicy", other) => Some(format!("must be a string, not {}", tree::shape(other))),
+        _ => Some("unknown field; an image has `repository`, `tag` and `pullPolicy`".to_owned()),
     }
 }
 

@@ -113,9 +113,10 @@ fn read_layer(source: Source, values: &Value, skip: &[&str], problems: &mut Prob
         }
     }
     digits_for_texts(&mut values, &SCHEMA);
+    digits_in_image(&mut values);
     for breach in SCHEMA.breaches(&values, &Path::root(), &|_| false) {
         let (hint, what) = match breach.kind {
-            BreachKind::Unknown => (unknown::hint(&breach.path).or(breach.hint), "unknown key".to_owned()),
+            BreachKind::Unknown => (unknown::hint(&breach.path), "unknown key".to_owned()),
             _ => (breach.hint, breach.what),
         };
         let mut found = problem(breach.path, &source, &what);
@@ -131,11 +132,19 @@ fn digits_for_texts(value: &mut Value, schema: &Schema) {
         Value::Number(number) if schema.kind() == Some(Type::String) => *value = Value::String(number.to_string()),
         Value::Object(map) => {
             for (key, value) in map {
-                if let Some(schema) = schema.field(key) {
+                if let Some(schema) = schema.at(&Path::root().key(key)) {
                     digits_for_texts(value, schema);
                 }
             }
         }
         _ => {}
+    }
+}
+
+/// The same for the parts of an image, which the schema leaves open: `tag: 20260101`.
+fn digits_in_image(values: &mut Value) {
+    let image = values.pointer_mut("/sidecar/image").and_then(Value::as_object_mut);
+    for part in image.into_iter().flat_map(Map::values_mut).filter(|part| part.is_number()) {
+        *part = Value::String(part.to_string());
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::go;
 
 mod defaults;
+pub mod explain;
 mod image;
 mod layers;
 mod rules;
@@ -104,7 +105,7 @@ pub struct Dlq {
     /// None, or one dead-letter queue a namespace.
     pub mode: DlqMode,
     /// How often a message is received before it goes there.
-    pub max_receive_count: u32,
+    pub max_receive_count: i64,
 }
 
 /// See [`Dlq::mode`].

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::layers::problem;
-use super::{Layer, ttl};
+use super::{Image, Layer, ttl};
 use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Problem, Source};
+use crate::resources::deployment::MOUNTS_OF_OURS;
 use crate::tree;
 
 /// True for what AWS allows in a tag's key and value.
@@ -78,6 +79,11 @@ impl Settings<'_> {
             problems
                 .push(self.wrong(Path::keys("sqs.dlq.mode"), what).hint("set `awsAccountId`, or `sqs.dlq.mode: None`"));
         }
+        let receives = Path::keys("sqs.dlq.maxReceiveCount");
+        let count = tree::get(self.merged, &receives).and_then(Value::as_i64);
+        if self.text("sqs.dlq.mode") == "Shared" && !count.is_some_and(|count| (1..=1000).contains(&count)) {
+            problems.push(self.wrong(receives, "must be 1 to 1000"));
+        }
         let region = self.text("awsRegion");
         if region.is_empty() || !region.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-') {
             problems.push(self.wrong(Path::keys("awsRegion"), "must be an AWS region such as `eu-west-1`"));
@@ -143,7 +149,8 @@ impl Settings<'_> {
             ("keda.secretRef.secretAccessKeyKey", "`keda.authProvider: secret` needs the key of the secret access key"),
         ] {
             if self.text(key).is_empty() {
-                problems.push(self.wrong(Path::keys(key), what));
+                let asked = self.wrong(Path::keys("keda.authProvider"), what);
+                problems.push(Problem { path: Path::keys(key), ..asked });
             }
         }
     }
@@ -156,13 +163,25 @@ impl Settings<'_> {
                 problems.push(self.wrong(Path::keys(key), what));
             }
         }
+        let (socket, runtime) = (self.text("sidecar.socketDir"), self.text("sidecar.runtimeMountPath"));
+        for (key, path) in [("sidecar.socketDir", socket), ("sidecar.runtimeMountPath", runtime)] {
+            let path = path.trim_end_matches('/');
+            if MOUNTS_OF_OURS.contains(&path) || path.is_empty() {
+                let what = "is where another volume of the pod is mounted";
+                problems.push(self.wrong(Path::keys(key), what).hint("choose a path of its own"));
+            }
+        }
+        if socket.trim_end_matches('/') == runtime {
+            let what = "is `sidecar.socketDir` too";
+            problems.push(self.wrong(Path::keys("sidecar.runtimeMountPath"), what).hint("choose a path of its own"));
+        }
         let wait = self.text("sidecar.sqsWaitTimeSeconds");
         if !wait.is_empty() && !wait.parse::<u32>().is_ok_and(|seconds| seconds <= 20) {
             problems.push(self.wrong(Path::keys("sidecar.sqsWaitTimeSeconds"), "must be 0 to 20 seconds"));
         }
-        let image = tree::get(self.merged, &Path::keys("sidecar.image"));
-        if image.is_some_and(|image| image.as_str() == Some("")) {
-            problems.push(self.wrong(Path::keys("sidecar.image"), "must not be empty"));
+        let path = Path::keys("sidecar.image");
+        for (key, what) in tree::get(self.merged, &path).map(Image::faults).into_iter().flatten() {
+            problems.push(self.wrong(key.map_or_else(|| path.clone(), |key| path.key(key)), what));
         }
     }
 

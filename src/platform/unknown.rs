@@ -28,18 +28,20 @@ const HELM: &[(&str, &str)] = &[
     ("gcpProviderConfig", "a Helm value of another transport"),
 ];
 
-/// What to do about an unknown key: where a Helm value went, else the nearest key anywhere.
+/// What to do about an unknown key: where a Helm value went, else the nearest key beside it, else those there are below the top.
 pub fn hint(path: &Path) -> Option<String> {
     let printed = path.to_string();
     let helm = HELM.iter().find(|(key, _)| *key == printed);
     if let Some((_, hint)) = helm {
         return Some((*hint).to_owned());
     }
-    let Some(Step::Key(name)) = path.steps().last() else { return None };
-    if SCHEMA.field(name).is_some() {
-        return Some(format!("`{name}` is a key of the top level"));
+    let (Step::Key(name), above) = path.steps().split_last()? else { return None };
+    let above = above.iter().fold(Path::root(), |path, step| path.with(step.clone()));
+    let beside: Vec<&str> = SCHEMA.at(&above)?.properties().map(|(key, _)| key).collect();
+    match nearest(name, beside.iter().copied()) {
+        Some(near) => Some(format!("`{near}`")),
+        None if SCHEMA.field(name).is_some() => Some(format!("`{name}` is a key of the top level")),
+        None if path.steps().len() == 1 => None,
+        None => Some(format!("known here: {}", beside.join(", "))),
     }
-    nearest(name, SCHEMA.properties().map(|(key, _)| key))
-        .filter(|_| path.steps().len() == 1)
-        .map(|near| format!("`{near}`"))
 }

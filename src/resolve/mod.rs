@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 pub mod env;
+pub mod explain;
 pub mod field;
 pub mod layers;
 pub mod merge;
+pub mod partial;
 mod rules;
 pub mod tables;
 

@@ -6,7 +6,7 @@ use super::Check;
 use super::tables::identity_key;
 use crate::go;
 use crate::path::Path;
-use crate::platform::Platform;
+use crate::platform::{Image, Platform};
 use crate::problem::Problem;
 use crate::resources::deployment::{MOUNTS_OF_OURS, VOLUMES_OF_OURS};
 use crate::tree;
@@ -27,6 +27,7 @@ pub fn check(check: &Check<'_>, platform: &Platform) -> Vec<Problem> {
     volumes(check, platform, &mut problems);
     state(check, &mut problems);
     node_selector(check, &mut problems);
+    sidecar_image(check, &mut problems);
     problems.extend(
         crate::transport::check(check.value).into_iter().map(|(path, what, hint)| check.wrong(&path, what).hint(hint)),
     );
@@ -286,6 +287,13 @@ fn state(check: &Check<'_>, problems: &mut Vec<Problem>) {
             let what = "may not hold `:` or `;`, which separate the runtime's list of mounts";
             problems.push(check.wrong(&path.key("mount").key("path"), what));
         }
+    }
+}
+
+fn sidecar_image(check: &Check<'_>, problems: &mut Vec<Problem>) {
+    let path = Path::keys("sidecar.image");
+    for (key, what) in check.at("sidecar.image").map(Image::faults).into_iter().flatten() {
+        problems.push(check.wrong(&key.map_or_else(|| path.clone(), |key| path.key(key)), what));
     }
 }
 

@@ -161,9 +161,14 @@ pub fn is_seen(live: &Live) -> bool {
 
 /// True once the latest rollout has completed; waking from a nap later does not take that back.
 pub fn is_rolled_out(live: &Live) -> bool {
+    is_seen(live) && has_rolled_out(live)
+}
+
+/// True if the last rollout that the controller has looked at has completed.
+pub fn has_rolled_out(live: &Live) -> bool {
     let conditions = live.conditions();
     let progressing = condition(&conditions, "Progressing");
     let done =
         progressing.is_some_and(|progress| progress.status == "True" && progress.reason == "NewReplicaSetAvailable");
-    is_seen(live) && done && !is_true(&conditions, "ReplicaFailure")
+    done && !is_true(&conditions, "ReplicaFailure")
 }

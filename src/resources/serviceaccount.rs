@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
-use super::{SERVICE_ACCOUNT, Subject, Wrapper, once_created};
+use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
 
@@ -64,7 +64,7 @@ fn disarm(subject: &Subject<'_>) -> Plan {
         return Plan::Omit;
     }
     let mut spec = object.spec.clone();
-    spec["managementPolicies"] = keep();
+    spec["managementPolicies"] = without_delete(spec.get("managementPolicies"));
     Plan::Compose(json!({
         "apiVersion": "kubernetes.crossplane.io/v1alpha2",
         "kind": "Object",
@@ -73,11 +73,20 @@ fn disarm(subject: &Subject<'_>) -> Plan {
     }))
 }
 
-/// True for an account that only this actor uses: we gave it the actor's label, which today's pipeline never did.
+/// What the provider may do already, but for Delete.
+fn without_delete(policies: Option<&Value>) -> Value {
+    match policies.and_then(Value::as_array) {
+        Some(policies) if !policies.is_empty() && !policies.contains(&"*".into()) => {
+            policies.iter().filter(|policy| *policy != "Delete").cloned().collect()
+        }
+        _ => keep(),
+    }
+}
+
+/// True for an account that only this actor uses: its wrapper bears the actor's label, which neither our wrapper of a
+/// shared account nor any of today's pipeline does. In doubt it is shared, and stays.
 pub fn is_actors_own(object: &Object, actor: &str) -> bool {
-    object.manifest_text("/metadata/labels/asya.sh~1actor") == Some(actor)
-        && object.spec.get("managementPolicies").is_none()
-        && object.manifest_text("/metadata/name").is_some_and(|name| name.contains(actor))
+    object.metadata.labels.get(ACTOR_LABEL).is_some_and(|label| label == actor)
 }
 
 /// True once Crossplane may count the account as ready.

@@ -87,7 +87,9 @@ impl Schema {
 
     /// The listed values, as one writes them: `Always, IfNotPresent, Never`.
     pub(super) fn listed(&self) -> String {
-        let written = self.values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        // A text without its quotes, unless it is empty and would not be seen.
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let written = self.values.iter().map(|value| text(value).unwrap_or_else(|| value.to_string()));
         written.collect::<Vec<_>>().join(", ")
     }
 }

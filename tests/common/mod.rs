@@ -6,6 +6,8 @@ pub mod case;
 pub mod crds;
 pub mod crossplane;
 pub mod expected;
+pub mod fields;
 pub mod play;
 pub mod report;
 pub mod server;
+pub mod trees;

@@ -1,0 +1,17 @@
+//! Flavors that nobody uses.
+
+use super::{Finding, Level, Lot};
+use crate::path::Path;
+use crate::problem::{Problem, Source};
+
+/// A note for each flavor that no actor here lists; silent where there is no actor at all.
+pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
+    let used = |name: &String| lot.looks.iter().any(|look| look.names.contains(name));
+    let own = lot.flavors.iter().filter(|flavor| !flavor.is_guest && !lot.looks.is_empty());
+    let idle = own.map(|flavor| &flavor.config.metadata.name).filter(|name| !used(name));
+    let note = |name: &String| {
+        let what = "no actor here uses this flavor";
+        Problem::value(Path::keys("metadata.name"), Source::Flavor(name.clone()), what)
+    };
+    idle.map(|name| Finding::new(Level::Note, note(name))).collect()
+}
