@@ -39,3 +39,35 @@ tool() {
     [ -x "$path" ] || fail "the tool $1 is not there: $path" 'run `tools/install`'
     printf '%s\n' "$path"
 }
+
+# A program of the machine that must be there.
+need() { command -v "$1" >/dev/null || fail "there is no \`$1\` on this machine" 'install it; see tools/README.md'; }
+
+# A folder that goes when the script ends, however it ends, and so do the processes in `started`.
+make_scratch() {
+    scratch=$(mktemp -d)
+    started=()
+    trap 'clean_up' EXIT
+    trap 'exit 130' INT TERM
+}
+
+clean_up() {
+    local pid
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
+    rm -rf "$scratch"
+}
+
+# A registry on loopback, for as long as the script runs; sets `port`.
+start_registry() {
+    local crane
+    crane=$(tool crane)
+    : >"$scratch/registry.log"
+    "$crane" registry serve --address=127.0.0.1:0 2>"$scratch/registry.log" &
+    started+=($!)
+    for _ in $(seq 100); do
+        port=$(sed -nE 's/.*serving on port ([0-9]+).*/\1/p' "$scratch/registry.log")
+        [ -z "$port" ] || return 0
+        sleep 0.1
+    done
+    fail 'the registry on loopback does not start' "$(cat "$scratch/registry.log")"
+}
