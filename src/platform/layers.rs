@@ -69,7 +69,8 @@ pub fn settle(inputs: &Inputs) -> Result<Platform, Problems> {
     for layer in &layers {
         tree::overlay(&mut merged, &layer.values);
     }
-    if problems.is_empty() {
+    // The rules read values, so types must be right; keys nobody knows do not stand in their way.
+    if problems.iter().all(|problem| problem.what == UNKNOWN) {
         problems.extend(rules::check(&merged, &layers));
     }
     problems.unless_empty(())?;
@@ -100,6 +101,9 @@ pub fn problem(path: Path, source: &Source, what: &str) -> Problem {
     Problem::value(path, source.clone(), what).of_kind(Kind::Platform)
 }
 
+/// What is said of a key that is no setting.
+const UNKNOWN: &str = "unknown key";
+
 /// Reads one layer: drops nulls and `skip`, keeps a number where a text belongs as its digits, checks the rest.
 fn read_layer(source: Source, values: &Value, skip: &[&str], problems: &mut Problems) -> Layer {
     let mut values = tree::without_nulls(values).into_owned();
@@ -116,7 +120,7 @@ fn read_layer(source: Source, values: &Value, skip: &[&str], problems: &mut Prob
     digits_in_image(&mut values);
     for breach in SCHEMA.breaches(&values, &Path::root(), &|_| false) {
         let (hint, what) = match breach.kind {
-            BreachKind::Unknown => (unknown::hint(&breach.path), "unknown key".to_owned()),
+            BreachKind::Unknown => (unknown::hint(&breach.path), UNKNOWN.to_owned()),
             _ => (breach.hint, breach.what),
         };
         let mut found = problem(breach.path, &source, &what);
