@@ -15,9 +15,14 @@ fail() {
     exit 1
 }
 
-# The version that a tool's go.mod asks for: that of the module its package is in, the longest path that fits.
+# The version that a tool's go.mod asks for: that of the module its package is in, the longest path that fits. A tool of
+# our own has what it is made of for a version.
 tool_version() {
     local mod=$root/tools/modules/$1/go.mod
+    if [ -f "${mod%go.mod}main.go" ]; then
+        cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}main.go" | sha256sum | cut -c 1-12
+        return
+    fi
     awk '
         $1 == "tool" { package = $2 "/" }
         $1 == "require" && $2 != "(" { version[$2] = $3 }
