@@ -17,9 +17,19 @@ pub const PATHS: [&str; 2] = [
     "/apiextensions.fn.proto.v1beta1.FunctionRunnerService/RunFunction",
 ];
 
+/// A process that ends when it is dropped.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A server that runs until it is dropped.
 pub struct Server {
-    process: Child,
+    _process: Process,
     address: String,
     log: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
@@ -34,10 +44,11 @@ impl Server {
     pub fn start(more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_function-asya"));
         command.args(["serve", "--insecure", "--address", "127.0.0.1:0"]).args(more);
-        let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        command.env("NO_COLOR", "1").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = Process(command.spawn().expect("the binary runs"));
         let log = Arc::new(Mutex::new(String::new()));
         let (tell, told) = mpsc::channel();
-        let (lines, kept) = (BufReader::new(process.stderr.take().expect("a pipe")).lines(), Arc::clone(&log));
+        let (lines, kept) = (BufReader::new(process.0.stderr.take().expect("a pipe")).lines(), Arc::clone(&log));
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 if let Some(address) = address(&line) {
@@ -50,7 +61,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("an address");
         let channel = runtime.block_on(endpoint.connect()).expect("serve listens");
-        Self { process, address, log, runtime, channel }
+        Self { _process: process, address, log, runtime, channel }
     }
 
     /// Where it listens.
@@ -78,15 +89,10 @@ impl Server {
     }
 }
 
-/// The address in the line that says where it serves.
+/// The address in the line that says where it serves, in JSON or, with `--debug`, as `address=…`.
 fn address(line: &str) -> Option<String> {
-    let line: Value = serde_json::from_str(line).ok()?;
-    Some(line.get("address")?.as_str()?.to_owned())
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    match serde_json::from_str::<Value>(line) {
+        Ok(line) => Some(line.get("address")?.as_str()?.to_owned()),
+        Err(_) => Some(line.split_once("address=")?.1.split_whitespace().next()?.to_owned()),
     }
 }
