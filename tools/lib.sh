@@ -45,6 +45,9 @@ tool() {
     printf '%s\n' "$path"
 }
 
+# The tag of this release: the version in Cargo.toml.
+release_tag() { sed -nE 's/^version = "(.*)"$/v\1/p' "$root/Cargo.toml" | head -n 1; }
+
 # A program of the machine that must be there.
 need() { command -v "$1" >/dev/null || fail "there is no \`$1\` on this machine" 'install it; see tools/README.md'; }
 
