@@ -40,6 +40,7 @@ pub fn compose(inputs: &Inputs) -> Step {
 pub fn listed_flavors(inputs: &Inputs, found: &mut Findings) -> Vec<String> {
     let listed = inputs.composite.spec.get("flavors").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut names: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     for (index, name) in listed.iter().enumerate() {
         let Some(name) = name.as_str().filter(|name| name.len() >= 3) else { continue };
         let path = Path::keys("spec.flavors").index(index);
@@ -48,7 +49,7 @@ pub fn listed_flavors(inputs: &Inputs, found: &mut Findings) -> Vec<String> {
             found
                 .problems
                 .push(Problem::value(path, Source::Actor, what).hint("lower-case letters, digits, `-` and `.`"));
-        } else if names.iter().any(|other| other == name) {
+        } else if !seen.insert(name) {
             let what = format!("flavor `{name}` is listed twice and counts once");
             found.warnings.push(Problem::value(path, Source::Actor, what));
         } else {
@@ -87,7 +88,7 @@ impl Call<'_> {
         let unreadable = self.inputs.unreadable.iter().cloned();
         found.problems.extend(unreadable);
         if !self.inputs.unreadable.is_empty() || self.inputs.cannot_ask && !found.problems.is_empty() {
-            return self.refuse(found, None);
+            return self.refuse(found);
         }
         // How flavors merge is a setting too, so bad settings are told before anything is merged by the wrong ones.
         let settled = platform::settle(self.inputs);
@@ -98,22 +99,25 @@ impl Call<'_> {
         });
         let identity = self.identify(&platform, &mut found);
         self.look_at_flavors(&mut found);
+        found.warnings.extend(platform::forgotten_config(self.inputs));
         if let Some(missing) = self.missing() {
-            if found.problems.is_empty() && self.inputs.observed.is_empty() {
+            // Later steps of the pipeline would build from a spec that lacks the flavor, so there is no waiting then.
+            let may_wait = self.inputs.observed.is_empty() && !self.only_flavors();
+            if found.problems.is_empty() && may_wait {
                 return self.wait(found, missing);
             }
             found.problems.push(missing);
-            return self.refuse(found, Some(&platform));
+            return self.refuse(found);
         }
         if !is_settled {
-            return self.refuse(found, Some(&platform));
+            return self.refuse(found);
         }
         let layers = resolve::gather(self.inputs, &self.names, &platform, &mut found);
         let resolved = match resolve::resolve(&layers, &platform) {
             Ok(resolved) if found.problems.is_empty() => resolved,
             outcome => {
                 found.problems.extend(outcome.err().into_iter().flatten());
-                return self.refuse(found, Some(&platform));
+                return self.refuse(found);
             }
         };
         if platform.only_resolves_flavors() {
@@ -121,13 +125,18 @@ impl Call<'_> {
         }
         match identity {
             Some(identity) => self.build(found, &platform, &identity, resolved),
-            None => self.refuse(found, Some(&platform)),
+            None => self.refuse(found),
         }
+    }
+
+    /// Nothing but flavors is asked for.
+    fn only_flavors(&self) -> bool {
+        platform::is_for_flavors_only(self.inputs)
     }
 
     /// Who the actor is, and whether its names are free.
     fn identify(&self, platform: &Platform, found: &mut Findings) -> Option<Identity> {
-        if platform.only_resolves_flavors() {
+        if self.only_flavors() {
             let written = self.inputs.composite.spec.get("actor").is_some();
             found.problems.extend(identity::bad_name(self.inputs).filter(|_| written));
             return None;
@@ -228,7 +237,7 @@ impl Call<'_> {
         found.problems.extend(lost);
         found.problems.extend(resources::identity::check(&subject, &plans));
         if !found.problems.is_empty() {
-            return self.refuse(found, Some(platform));
+            return self.refuse(found);
         }
         let view = self.view(Some(&plans), Some(resolved.spec.scaling.enabled));
         let mut conditions = vec![verdict(SPEC_ACCEPTED, Truth::True, "Accepted", ""), self.resolved_verdict()];

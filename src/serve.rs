@@ -43,7 +43,7 @@ pub fn run(call: v1::RunFunctionRequest, settings: &Settings) -> Result<v1::RunF
     let inputs = inputs.ok_or_else(|| Status::invalid_argument(Problem::no_composite().what))?;
     let step = compose(&inputs);
     log(&step);
-    Ok(response::response(call, &step))
+    response::response(call, &step).map_err(|error| Status::internal(format!("the answer cannot be written: {error}")))
 }
 
 /// One line a call: what people grep for when flavors were applied, and every refusal.

@@ -24,6 +24,24 @@ pub fn without_nulls(value: &Value) -> Cow<'_, Value> {
     })
 }
 
+/// Writes whole numbers as whole numbers: `5.0` is 5.
+pub fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < EXACT);
+            if let Some(whole) = whole {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        Value::Array(list) => list.iter_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
+/// The first whole number whose neighbours a double cannot tell apart: 2^53.
+pub const EXACT: f64 = 9_007_199_254_740_992.0;
+
 fn holds_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -26,11 +26,19 @@ const STANDARD_INPUT: &str = "standard input";
 ///
 /// # Errors
 /// One [`Fault`] for each mistake in each input: not there, empty, not text, not YAML, a key twice, not an object.
-pub fn read(inputs: &[PathBuf], stdin: &mut dyn Read) -> Result<Vec<Document>, ReadFailure> {
-    let mut stdin = Some(stdin);
-    gather(
-        inputs.iter().map(|input| if input.as_os_str() == "-" { read_stdin(stdin.take()) } else { read_path(input) }),
-    )
+pub fn read(inputs: &[PathBuf], stdin: &mut Stdin<'_>) -> Result<Vec<Document>, ReadFailure> {
+    let read = |input: &PathBuf| if input.as_os_str() == "-" { read_stdin(stdin.0.take()) } else { read_path(input) };
+    gather(inputs.iter().map(read))
+}
+
+/// Standard input, which all of a command's arguments together can name once.
+pub struct Stdin<'a>(Option<&'a mut dyn Read>);
+
+impl<'a> Stdin<'a> {
+    /// Standard input that nobody has read yet.
+    pub fn new(stdin: &'a mut dyn Read) -> Self {
+        Self(Some(stdin))
+    }
 }
 
 /// All documents, or all faults.

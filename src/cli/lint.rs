@@ -55,9 +55,11 @@ impl Lint {
 
     /// Reads all files.
     fn read(&self, stdin: &mut dyn Read) -> Result<(Heap, OurStep), Stop> {
-        let own = files::read(&self.files, stdin);
-        let others = files::read(&self.environment, stdin);
-        let composition = self.composition.as_ref().map(|file| files::read(std::slice::from_ref(file), stdin));
+        let mut stdin = files::Stdin::new(stdin);
+        let own = files::read(&self.files, &mut stdin);
+        let others = files::read(&self.environment, &mut stdin);
+        let composition = self.composition.as_ref();
+        let composition = composition.map(|file| files::read(std::slice::from_ref(file), &mut stdin));
         let failures = [own.as_ref().err(), others.as_ref().err(), composition.as_ref().and_then(|c| c.as_ref().err())];
         let text: String = failures.into_iter().flatten().map(|failure| format!("{failure}\n")).collect();
         let unreadable = |_: ReadFailure| Stop::unreadable(text.clone());
@@ -107,8 +109,7 @@ impl Lint {
 
     /// An actor before the EnvironmentConfigs, which move into the scene and out again.
     fn scene(&self, document: Document, heap: &mut Heap, step: &OurStep) -> Scene {
-        let named = claim::places(&document.value).next().is_some();
-        let mut scene = Scene::of_actor(document, self.namespace.as_deref().filter(|_| !named));
+        let mut scene = Scene::of_actor(document, self.namespace.as_deref());
         scene.take_step(step.clone());
         scene.configs = std::mem::take(&mut heap.configs);
         scene

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
-use super::files::{self, Document};
+use super::files::{self, Document, Stdin};
 use super::report::Files;
 use super::step::OurStep;
 use super::stop::Stop;
@@ -73,10 +73,12 @@ impl Scene {
     /// # Errors
     /// [`Stop`] with everything that cannot be read as what it should be.
     pub fn read(arguments: &Arguments, stdin: &mut dyn Read) -> Result<Self, Stop> {
-        let actor = files::read(std::slice::from_ref(&arguments.actor), stdin);
-        let environment = files::read(&arguments.environment, stdin);
-        let observed = files::read(&arguments.observed, stdin);
-        let composition = arguments.composition.as_ref().map(|file| files::read(std::slice::from_ref(file), stdin));
+        let mut stdin = Stdin::new(stdin);
+        let actor = files::read(std::slice::from_ref(&arguments.actor), &mut stdin);
+        let environment = files::read(&arguments.environment, &mut stdin);
+        let observed = files::read(&arguments.observed, &mut stdin);
+        let composition = arguments.composition.as_ref();
+        let composition = composition.map(|file| files::read(std::slice::from_ref(file), &mut stdin));
         let failures = [actor.as_ref().err(), environment.as_ref().err(), observed.as_ref().err()];
         let failures = failures.into_iter().chain([composition.as_ref().and_then(|read| read.as_ref().err())]);
         let text: String = failures.flatten().map(|failure| format!("{failure}\n")).collect();

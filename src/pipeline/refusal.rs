@@ -8,7 +8,7 @@ use super::Call;
 use super::outcome::{cut, verdict};
 use crate::composed::{Composition, Notice, Severity, Truth, Verdict};
 use crate::identity;
-use crate::platform::{self, Platform};
+use crate::platform;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resolve::layers::Findings;
 use crate::status::{self, FLAVORS_RESOLVED, SPEC_ACCEPTED};
@@ -39,12 +39,12 @@ impl Call<'_> {
     }
 
     /// Refuses the call: one Fatal result with everything that is wrong, preceded by a Warning the claim sees too.
-    pub(super) fn refuse(&self, mut found: Findings, platform: Option<&Platform>) -> Composition {
+    pub(super) fn refuse(&self, mut found: Findings) -> Composition {
         let problems = std::mem::take(&mut found.problems).sorted();
         let text = problems.to_string();
         let mut conditions = self.blame(&problems, &text);
-        let stage = platform.is_some_and(Platform::only_resolves_flavors);
-        let [mut transport, scaling, workload] = if stage { self.nothing() } else { self.view(None, None).verdicts() };
+        let [mut transport, scaling, workload] =
+            if self.only_flavors() { self.nothing() } else { self.view(None, None).verdicts() };
         if problems.iter().any(|problem| problem.kind == Kind::Transport) {
             transport = verdict(status::TRANSPORT_READY, Truth::False, "Creating", &cut(&text));
         }
@@ -77,8 +77,15 @@ impl Call<'_> {
             refusing(FLAVORS_RESOLVED, "FlavorConflict")
         } else if any(&|problem| problem.kind == Kind::Value && of_flavor(problem)) {
             refusing(FLAVORS_RESOLVED, "FlavorInvalid")
-        } else {
+        } else if self.inputs.unreadable.is_empty() {
             self.resolved_verdict()
+        } else {
+            verdict(
+                FLAVORS_RESOLVED,
+                Truth::Unknown,
+                "NotObserved",
+                "flavors are looked at once everything can be read",
+            )
         };
         vec![spec, flavors]
     }

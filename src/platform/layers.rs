@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::{Platform, defaults, rules, unknown};
+use super::{Image, Platform, defaults, rules, unknown};
 use crate::inputs::{Inputs, PLATFORM_KEY};
 use crate::names::is_object_name;
 use crate::path::Path;
@@ -22,6 +22,12 @@ pub static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
 pub fn config_name(inputs: &Inputs) -> Option<&str> {
     let name = inputs.input.as_ref()?.get("environmentConfig")?.as_str()?;
     is_object_name(name).then_some(name)
+}
+
+/// True if the step's input asks for flavors to be resolved and nothing else, whatever else is wrong with it.
+pub fn is_for_flavors_only(inputs: &Inputs) -> bool {
+    let stages = inputs.input.as_ref().and_then(|input| input.get("stages")?.as_array());
+    stages.is_some_and(|stages| !stages.is_empty())
 }
 
 /// The EnvironmentConfig of the settings that this call found, by name.
@@ -69,6 +75,7 @@ pub fn settle(inputs: &Inputs) -> Result<Platform, Problems> {
     for layer in &layers {
         tree::overlay(&mut merged, &layer.values);
     }
+    settle_image(&mut merged, &layers);
     // The rules read values, so types must be right; keys nobody knows do not stand in their way.
     if problems.iter().all(|problem| problem.what == UNKNOWN) {
         problems.extend(rules::check(&merged, &layers));
@@ -79,6 +86,33 @@ pub fn settle(inputs: &Inputs) -> Result<Platform, Problems> {
             .of_kind(Kind::Platform)
             .into()
     })
+}
+
+/// Parts that a layer's sidecar image lacks come from the layer below, in whichever form that gives them.
+fn settle_image(merged: &mut Value, layers: &[Layer]) {
+    let said = layers.iter().filter_map(|layer| layer.values.pointer("/sidecar/image"));
+    let said: Vec<&Value> = said.collect();
+    if said.iter().any(|image| !Image::faults(image).is_empty()) {
+        return; // The rules tell.
+    }
+    let image = said.into_iter().fold(Image::default(), |below, image| {
+        let own = Image::read(image, &below);
+        Image { pull_policy: own.pull_policy.or(below.pull_policy), ..own }
+    });
+    if let Some(Value::Object(sidecar)) = merged.get_mut("sidecar") {
+        sidecar.insert("image".to_owned(), image.reference().into());
+        if let Some(policy) = image.pull_policy {
+            sidecar.entry("imagePullPolicy").or_insert(policy.into());
+        }
+    }
+}
+
+/// A warning about settings that an actor was built with and that the step's input names no more.
+pub fn forgotten_config(inputs: &Inputs) -> Option<Problem> {
+    let before = inputs.composite.status.platform_config.as_deref().filter(|name| !name.is_empty())?;
+    let named = inputs.input.as_ref().and_then(|input| input.get("environmentConfig")?.as_str());
+    let what = format!("this actor was built with EnvironmentConfig `{before}`, which the step's input names no more");
+    named.is_none_or(str::is_empty).then(|| problem(Path::keys("environmentConfig"), &Source::Nobody, &what))
 }
 
 /// Settings that an actor was built with and that are gone: building on without them could move its queue.
@@ -107,6 +141,7 @@ const UNKNOWN: &str = "unknown key";
 /// Reads one layer: drops nulls and `skip`, keeps a number where a text belongs as its digits, checks the rest.
 fn read_layer(source: Source, values: &Value, skip: &[&str], problems: &mut Problems) -> Layer {
     let mut values = tree::without_nulls(values).into_owned();
+    tree::whole_numbers(&mut values);
     match &mut values {
         Value::Object(map) => map.retain(|key, _| !skip.contains(&key.as_str())),
         Value::Null => values = Value::Object(Map::new()),

@@ -16,7 +16,7 @@ mod rules;
 mod unknown;
 
 pub use image::Image;
-pub use layers::{Layer, config_in_use, config_name, layers, settle};
+pub use layers::{Layer, config_in_use, config_name, forgotten_config, is_for_flavors_only, layers, settle};
 
 /// The settings of a whole installation, all three layers merged. The units and bounds stand in `package-function/input.yaml`.
 #[derive(Clone, Debug, Deserialize)]

@@ -4,6 +4,8 @@ use super::layers::SCHEMA;
 use crate::path::{Path, Step};
 use crate::problem::nearest;
 
+const PROVIDER_CONFIG: &str = "a Helm value; the ProviderConfig belongs to the install kit";
+
 /// Keys people know from the Helm chart and that are no settings of ours.
 const HELM: &[(&str, &str)] = &[
     ("transport", "a Helm value; the Composition decides the transport"),
@@ -12,8 +14,15 @@ const HELM: &[(&str, &str)] = &[
     ("providerConfigs", "a Helm value; the ProviderConfigs belong to the install kit"),
     ("actorNamespace", "a Helm value; the runtime ConfigMap belongs to the install kit"),
     ("runtime", "a Helm value; the runtime ConfigMap belongs to the install kit"),
-    ("awsProviderConfig.credentialsSource", "a Helm value; the ProviderConfig belongs to the install kit"),
-    ("awsProviderConfig.secretRef", "a Helm value; the ProviderConfig belongs to the install kit"),
+    ("awsProviderConfig.credentialsSource", PROVIDER_CONFIG),
+    ("awsProviderConfig.secretRef", PROVIDER_CONFIG),
+    ("awsProviderConfig.skipCredentialsValidation", PROVIDER_CONFIG),
+    ("awsProviderConfig.skipMetadataApiCheck", PROVIDER_CONFIG),
+    ("awsProviderConfig.skipRequestingAccountId", PROVIDER_CONFIG),
+    ("awsProviderConfig.skipRegionValidation", PROVIDER_CONFIG),
+    ("awsProviderConfig.s3UsePathStyle", PROVIDER_CONFIG),
+    ("awsProviderConfig.endpoint.hostnameImmutable", PROVIDER_CONFIG),
+    ("kubernetesProviderConfig.credentialsSource", PROVIDER_CONFIG),
     ("awsProviderConfig.endpoint.enabled", "a Helm value; `awsProviderConfig.endpoint.url` alone switches it on"),
     ("awsProviderConfig.endpoint.localstackEnabled", "a Helm value; set `awsProviderConfig.endpoint.url`"),
     ("sidecar.sqsLocalstackEnabled", "a Helm value; set `sidecar.sqsEndpoint`"),

@@ -1,6 +1,6 @@
 //! `env` and `secretRefs` are two ways of setting one environment, so they are merged as one list keyed by the variable's name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -69,18 +69,19 @@ pub fn merge<'a>(
     problems: &mut Problems,
 ) {
     let own = own_variables(actor, problems);
-    let mut merged: Vec<Variable<'a>> = Vec::new();
+    let mine: BTreeSet<&str> = own.iter().filter_map(|own| own.name).collect();
+    let mut merged = Merged::default();
     let mut overridden: BTreeMap<&str, Vec<Setting<'a>>> = BTreeMap::new();
     for flavor in flavors {
         for variable in variables(flavor) {
-            let mine = own.iter().any(|own| own.name.is_some() && own.name == variable.name);
-            if let Some(name) = variable.name.filter(|_| mine) {
+            if let Some(name) = variable.name.filter(|name| mine.contains(name)) {
                 overridden.entry(name).or_default().extend(variable.history);
             } else if !is_replaced(actor, variable.way.field(), inline) {
-                add(&mut merged, variable, problems);
+                merged.add(variable, problems);
             }
         }
     }
+    let mut merged = merged.variables;
     for mut variable in own {
         let below = variable.name.and_then(|name| overridden.remove(name)).unwrap_or_default();
         variable.history.splice(0..0, below);
@@ -95,23 +96,33 @@ fn is_replaced(actor: &Layer, field: &str, inline: Inline) -> bool {
     list.is_some_and(|list| list.is_empty() || inline == Inline::Field)
 }
 
-fn add<'a>(merged: &mut Vec<Variable<'a>>, variable: Variable<'a>, problems: &mut Problems) {
-    let same = merged.iter_mut().find(|other| variable.name.is_some() && other.name == variable.name);
-    let Some(same) = same else {
-        merged.push(variable);
-        return;
-    };
-    if is_same(same.way, variable.way) {
-        same.history.extend(variable.history);
-        return;
-    }
-    let first = same.history.first().map(|setting| setting.by);
-    if let (Some(first), Some(later), Some(name)) = (first, variable.by(), variable.name) {
-        problems.push(if first.rank == later.rank {
-            twice(name, &later.source)
-        } else {
-            disagree(name, (&first.source, same.way), (&later.source, variable.way))
-        });
+/// Variables in order, and where each name stands.
+#[derive(Default)]
+struct Merged<'a> {
+    variables: Vec<Variable<'a>>,
+    places: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Merged<'a> {
+    fn add(&mut self, variable: Variable<'a>, problems: &mut Problems) {
+        let place = variable.name.and_then(|name| self.places.get(name).copied());
+        let Some(same) = place.map(|place| &mut self.variables[place]) else {
+            self.places.extend(variable.name.map(|name| (name, self.variables.len())));
+            self.variables.push(variable);
+            return;
+        };
+        if is_same(same.way, variable.way) {
+            same.history.extend(variable.history);
+            return;
+        }
+        let first = same.history.first().map(|setting| setting.by);
+        if let (Some(first), Some(later), Some(name)) = (first, variable.by(), variable.name) {
+            problems.push(if first.rank == later.rank {
+                twice(name, &later.source)
+            } else {
+                disagree(name, (&first.source, same.way), (&later.source, variable.way))
+            });
+        }
     }
 }
 
@@ -140,10 +151,11 @@ fn twice(name: &str, by: &Source) -> Problem {
 
 /// The actor's own variables; equal ones once.
 fn own_variables<'a>(actor: &'a Layer, problems: &mut Problems) -> Vec<Variable<'a>> {
-    let mut own = Vec::new();
+    let mut own = Merged::default();
     for variable in variables(actor) {
-        add(&mut own, variable, problems);
+        own.add(variable, problems);
     }
+    let mut own = own.variables;
     own.iter_mut().for_each(|variable| variable.history.truncate(1));
     own
 }
@@ -172,15 +184,16 @@ fn variables(layer: &Layer) -> Vec<Variable<'_>> {
 fn write<'a>(root: &mut Field<'a>, variables: Vec<Variable<'a>>, flavors: &'a [Layer], actor: &'a Layer) {
     let mut entries = Vec::new();
     let mut secrets: Vec<(&'a Value, Vec<Field<'a>>)> = Vec::new();
+    let mut places = BTreeMap::new();
     for Variable { way, history, .. } in variables {
         match way {
             Way::Entry(value) => entries.push(Field { shape: Shape::Leaf(value), history }),
             Way::Secret(secret, key) => {
-                let field = Field { shape: Shape::Leaf(key), history };
-                match secrets.iter_mut().find(|(name, _)| *name == secret) {
-                    Some((_, keys)) => keys.push(field),
-                    None => secrets.push((secret, vec![field])),
+                let place = *places.entry(secret.as_str()).or_insert(secrets.len());
+                if place == secrets.len() {
+                    secrets.push((secret, Vec::new()));
                 }
+                secrets[place].1.push(Field { shape: Shape::Leaf(key), history });
             }
         }
     }

@@ -137,15 +137,24 @@ pub fn shown(path: &Path, value: &Value) -> Shown {
         return Shown::Hidden;
     }
     let trigger = path.steps().get(1) == Some(&Step::Key(TRIGGERS.to_owned()));
-    Shown::Value(redacted(value, trigger))
+    let selector = path.first_key() == Some("nodeSelector");
+    Shown::Value(if selector { value.clone() } else { redacted(value, trigger) })
 }
 
 /// The value without what may be a secret in it; `trigger` is true within KEDA's triggers.
 fn redacted(value: &Value, trigger: bool) -> Value {
-    let secret = |key: &str, value: &Value| key == "env" && value.is_array() || key == "metadata" && trigger;
+    let secret = |key: &str| key == "env" || key == "metadata" && trigger;
     let entry = |(key, value): (&String, &Value)| {
         let inner = || redacted(value, trigger || key == TRIGGERS);
-        (key.clone(), if secret(key, value) { HIDDEN.into() } else { inner() })
+        // A node's label may be called `env`; it is no variable.
+        let shown = if key == "nodeSelector" {
+            value.clone()
+        } else if secret(key) {
+            HIDDEN.into()
+        } else {
+            inner()
+        };
+        (key.clone(), shown)
     };
     match value {
         Value::Object(map) => Value::Object(map.iter().map(entry).collect()),

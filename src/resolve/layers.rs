@@ -1,6 +1,5 @@
 //! The layers of a spec, each read for itself: what takes no part is left out, what is unknown is told.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
@@ -114,9 +113,10 @@ pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
 fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
     beyond_exact(value, (&Path::root(), value), source, found);
-    match tree::without_nulls(value) {
-        Cow::Owned(Value::Object(map)) => map,
-        Cow::Borrowed(Value::Object(map)) => map.clone(),
+    let mut value = tree::without_nulls(value).into_owned();
+    tree::whole_numbers(&mut value);
+    match value {
+        Value::Object(map) => map,
         other => {
             if !other.is_null() {
                 let what = format!("must be a map of spec fields, not {}", tree::shape(&other));
@@ -130,7 +130,7 @@ fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, V
 /// Numbers beyond 2^53 lose digits on their way through protobuf. `value` stands at the path given, below the root given.
 fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, found: &mut Findings) {
     match value {
-        Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= EXACT) => {
+        Value::Number(number) if number.as_f64().is_none_or(|number| number.abs() >= tree::EXACT) => {
             let path = named(path, root).below(&Path::keys("spec"));
             let problem = Problem::value(path, source.clone(), "is beyond 2^53 and cannot be carried exactly");
             found.problems.push(problem.hint("use a smaller number, or quote it if it is a text"));
@@ -145,9 +145,6 @@ fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, f
         _ => {}
     }
 }
-
-/// The first whole number whose neighbours a double cannot tell apart: 2^53.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Fields of old would be dropped silently, so they are problems everywhere.
 fn refuse_renamed(spec: &mut Value, source: &Source, found: &mut Findings) {

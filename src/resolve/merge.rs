@@ -3,13 +3,14 @@
 //! Between flavors maps merge, lists append, and a leaf has one owner. The actor wins over all of them.
 
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::env;
 use super::field::{Field, Setting, Shape};
 use super::layers::Layer;
-use super::tables::{actor_first, collapses, identity, is_secret};
+use super::tables::{actor_first, collapses, identity, identity_key, is_secret};
 use crate::path::Path;
 use crate::platform::Inline;
 use crate::problem::{Kind, Problem, Problems, Source};
@@ -91,9 +92,7 @@ impl Merge<'_> {
             }
             (Shape::List(_), Value::Array(list)) => {
                 field.history.push(Setting { by, value, index: 0 });
-                for (index, value) in list.iter().enumerate() {
-                    self.flavor_entry(field, Setting { by, value, index }, path, actor);
-                }
+                self.flavor_entries(field, list, by, path, actor);
             }
             (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
             _ => match settles(actor, field, value) {
@@ -103,19 +102,35 @@ impl Merge<'_> {
         }
     }
 
-    fn flavor_entry<'a>(&mut self, field: &mut Field<'a>, setting: Setting<'a>, path: &Path, actor: Option<&Value>) {
-        let Shape::List(list) = &mut field.shape else { return };
-        let name = identity(path, setting.value);
-        let Some(same) = find(list, path, setting.value, name) else {
-            list.push(Field { shape: Shape::Leaf(setting.value), history: vec![setting] });
-            return;
-        };
+    /// Adds a flavor's entries to a list.
+    fn flavor_entries<'a>(
+        &mut self,
+        field: &mut Field<'a>,
+        list: &'a [Value],
+        by: &'a Layer,
+        path: &Path,
+        actor: Option<&Value>,
+    ) {
+        let Shape::List(merged) = &mut field.shape else { return };
+        let mut places = Places::of(path, merged);
+        let own = ActorsEntries::of(path, actor);
+        for (index, value) in list.iter().enumerate() {
+            let setting = Setting { by, value, index };
+            match places.find(value, merged.len()) {
+                None => merged.push(Field { shape: Shape::Leaf(value), history: vec![setting] }),
+                Some(place) => self.flavor_entry(&mut merged[place], setting, path, &own),
+            }
+        }
+    }
+
+    /// A flavor's entry where the list holds one of the same identity already.
+    fn flavor_entry<'a>(&mut self, same: &mut Field<'a>, setting: Setting<'a>, path: &Path, own: &ActorsEntries<'_>) {
         let first = same.history.first().map_or(setting.by, |first| first.by);
-        match name.filter(|_| !is_equal(same, setting.value)) {
+        match identity(path, setting.value).filter(|_| !is_equal(same, setting.value)) {
             Some(name) if first.rank == setting.by.rank => {
                 self.problems.push(twice(&path.below(&self.spec).entry(name), &setting.by.source));
             }
-            Some(name) if !actor_has(actor, path, name) => {
+            Some(name) if !own.settle(name) => {
                 self.problems.push(disagreement(&path.entry(name), same, setting.value, setting.by));
             }
             _ => same.history.push(setting),
@@ -153,13 +168,14 @@ impl Merge<'_> {
     /// The actor's own entries; equal ones of the same identity once, different ones are a problem.
     fn own_entries<'a>(&mut self, list: &'a [Value], by: &'a Layer, path: &Path) -> Vec<Field<'a>> {
         let mut own: Vec<Field<'a>> = Vec::new();
+        let mut places = Places::of(path, &own);
         for (index, value) in list.iter().enumerate() {
-            let name = identity(path, value);
-            match find(&mut own, path, value, name) {
+            match places.find(value, own.len()) {
                 None => own.push(Field { shape: Shape::Leaf(value), history: vec![Setting { by, value, index }] }),
-                Some(same) if is_equal(same, value) => {}
+                Some(place) if is_equal(&own[place], value) => {}
                 Some(_) => {
-                    self.problems.push(twice(&path.below(&self.spec).entry(name.unwrap_or_default()), &by.source))
+                    let name = identity(path, value).unwrap_or_default();
+                    self.problems.push(twice(&path.below(&self.spec).entry(name), &by.source));
                 }
             }
         }
@@ -169,29 +185,59 @@ impl Merge<'_> {
 
 /// Lays the actor's entries over the flavors': same identity replaces, else the table says who comes first.
 fn lay_list<'a>(below: Vec<Field<'a>>, mut own: Vec<Field<'a>>, path: &Path) -> Vec<Field<'a>> {
+    let places = Places::of(path, &own);
     let mut kept = Vec::new();
     for field in below {
         let Shape::Leaf(value) = field.shape else { continue };
-        match find(&mut own, path, value, identity(path, value)) {
-            Some(mine) => mine.history.splice(0..0, field.history).for_each(drop),
+        match places.get(value) {
+            Some(place) => own[place].history.splice(0..0, field.history).for_each(drop),
             None => kept.push(field),
         }
     }
     if actor_first(path) { own.into_iter().chain(kept).collect() } else { kept.into_iter().chain(own).collect() }
 }
 
-/// The entry that is the same thing: of the same identity, or equal where the table says that equal entries collapse.
-fn find<'l, 'a>(
-    list: &'l mut [Field<'a>],
-    path: &Path,
-    value: &Value,
-    name: Option<&str>,
-) -> Option<&'l mut Field<'a>> {
-    list.iter_mut().find(|field| match (&field.shape, name) {
-        (Shape::Leaf(other), Some(name)) => identity(path, other) == Some(name),
-        (Shape::Leaf(other), None) => collapses(path) && *other == value,
-        _ => false,
-    })
+/// Where the entries of a list stand, by what makes two of them the same thing: their identity, or, where the table
+/// says that equal entries collapse, their content.
+struct Places {
+    key: Option<&'static str>,
+    collapses: bool,
+    places: BTreeMap<String, usize>,
+}
+
+impl Places {
+    fn of(path: &Path, list: &[Field<'_>]) -> Self {
+        let mut places = Self { key: identity_key(path), collapses: collapses(path), places: BTreeMap::new() };
+        for (place, field) in list.iter().enumerate() {
+            if let Shape::Leaf(value) = field.shape {
+                places.find(value, place);
+            }
+        }
+        places
+    }
+
+    /// What makes two entries the same, if anything does.
+    fn sameness(&self, value: &Value) -> Option<String> {
+        match self.key {
+            Some(key) => value.get(key)?.as_str().map(str::to_owned),
+            None => self.collapses.then(|| value.to_string()),
+        }
+    }
+
+    fn get(&self, value: &Value) -> Option<usize> {
+        self.places.get(&self.sameness(value)?).copied()
+    }
+
+    /// Where the same thing stands already; if nowhere, it is taken to stand at `place` from now on.
+    fn find(&mut self, value: &Value, place: usize) -> Option<usize> {
+        match self.places.entry(self.sameness(value)?) {
+            Entry::Occupied(taken) => Some(*taken.get()),
+            Entry::Vacant(free) => {
+                free.insert(place);
+                None
+            }
+        }
+    }
 }
 
 fn is_equal(field: &Field<'_>, value: &Value) -> bool {
@@ -225,11 +271,30 @@ fn settles(actor: Option<&Value>, field: &Field<'_>, value: &Value) -> bool {
     }
 }
 
-fn actor_has(actor: Option<&Value>, path: &Path, name: &str) -> bool {
-    match actor {
-        Some(Value::Array(list)) => list.is_empty() || list.iter().any(|entry| identity(path, entry) == Some(name)),
-        Some(other) => !other.is_object(),
-        None => false,
+/// The actor's own entries of a list, which settle what flavors say of the same identity.
+enum ActorsEntries<'v> {
+    /// Everything is settled: the list is cleared, or is no list.
+    All,
+    /// These identities are.
+    These(BTreeSet<&'v str>),
+}
+
+impl<'v> ActorsEntries<'v> {
+    fn of(path: &Path, actor: Option<&'v Value>) -> Self {
+        match actor {
+            Some(Value::Array(list)) if !list.is_empty() => {
+                Self::These(list.iter().filter_map(|entry| identity(path, entry)).collect())
+            }
+            None | Some(Value::Object(_)) => Self::These(BTreeSet::new()),
+            Some(_) => Self::All,
+        }
+    }
+
+    fn settle(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(names) => names.contains(name),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rules on the resolved spec that a schema cannot say, each told with who brought the value.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::Check;
@@ -25,7 +27,7 @@ pub fn check(check: &Check<'_>, platform: &Platform) -> Vec<Problem> {
     environments(check, &mut problems);
     containers(check, &mut problems);
     volumes(check, platform, &mut problems);
-    state(check, &mut problems);
+    state(check, platform, &mut problems);
     node_selector(check, &mut problems);
     sidecar_image(check, &mut problems);
     problems.extend(
@@ -67,11 +69,13 @@ fn scaling(check: &Check<'_>, problems: &mut Vec<Problem>) {
         }
     }
     minimum_over_maximum(check, problems);
-    let (formula, target) = (Path::keys("scaling.advanced.formula"), Path::keys("scaling.advanced.target"));
-    for (set, other, name) in [(&formula, &target, "target"), (&target, &formula, "formula")] {
-        if tree::get(check.value, set).is_some() && tree::get(check.value, other).is_none() {
-            let what = format!("needs `scaling.advanced.{name}` beside it");
-            problems.push(check.wrong(set, what).hint("set both, or neither"));
+    let set = |key: &str| check.at("scaling.advanced").is_some_and(|advanced| advanced.get(key).is_some());
+    for (key, other) in
+        [("formula", "target"), ("target", "formula"), ("activationTarget", "formula"), ("metricType", "formula")]
+    {
+        if set(key) && !set(other) {
+            let what = format!("needs `scaling.advanced.{other}` beside it");
+            problems.push(check.wrong(&Path::keys("scaling.advanced").key(key), what).hint("set both, or neither"));
         }
     }
 }
@@ -206,9 +210,10 @@ fn reserved(check: &Check<'_>, path: &Path, kind: &str, name: Option<&str>) -> O
 /// A connector's environment comes whole from one layer, so the merge does not look into it.
 fn listed_twice(check: &Check<'_>, list: &Path, problems: &mut Vec<Problem>) {
     let entries = tree::get(check.value, list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut first = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate() {
-        let same = |other: &&Value| other.get("name").is_some() && other.get("name") == entry.get("name");
-        if entries[..index].iter().find(same).is_some_and(|first| first != entry) {
+        let Some(name) = entry.get("name").and_then(Value::as_str) else { continue };
+        if *first.entry(name).or_insert(entry) != entry {
             let what = "is listed twice, with different content";
             problems.push(check.wrong(&list.index(index), what).hint("keep one of the two"));
         }
@@ -216,7 +221,7 @@ fn listed_twice(check: &Check<'_>, list: &Path, problems: &mut Vec<Problem>) {
 }
 
 fn containers(check: &Check<'_>, problems: &mut Vec<Problem>) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for list in ["initContainers", "sidecars"] {
         for (index, container) in check.list(list).iter().enumerate() {
             let Some(name) = container.get("name").and_then(Value::as_str) else { continue };
@@ -228,14 +233,13 @@ fn containers(check: &Check<'_>, problems: &mut Vec<Problem>) {
                         .hint("give the container another name"),
                 );
             }
-            if seen.contains(&name) {
+            if !seen.insert(name) {
                 problems.push(
                     check
                         .wrong(&path, format!("the pod has two containers called `{name}`"))
                         .hint("rename one of them"),
                 );
             }
-            seen.push(name);
         }
     }
 }
@@ -252,14 +256,9 @@ fn volumes(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) 
             );
         }
     }
-    let sidecar = &platform.sidecar;
     for (index, mount) in check.list("volumeMounts").iter().enumerate() {
         let path = mount.get("mountPath").and_then(Value::as_str).unwrap_or_default();
-        let normal = path.trim_end_matches('/');
-        let ours = MOUNTS_OF_OURS.contains(&normal)
-            || normal == sidecar.socket_dir.trim_end_matches('/')
-            || normal == sidecar.runtime_mount_path;
-        if ours {
+        if is_mount_of_ours(path, platform) {
             let at = Path::keys("volumeMounts")
                 .index(index)
                 .key(identity_key(&Path::keys("volumeMounts")).unwrap_or_default());
@@ -270,7 +269,16 @@ fn volumes(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) 
     }
 }
 
-fn state(check: &Check<'_>, problems: &mut Vec<Problem>) {
+/// True for a path where the runtime container has a volume of ours already.
+fn is_mount_of_ours(path: &str, platform: &Platform) -> bool {
+    let (path, sidecar) = (path.trim_end_matches('/'), &platform.sidecar);
+    MOUNTS_OF_OURS.contains(&path)
+        || path == sidecar.socket_dir.trim_end_matches('/')
+        || path == sidecar.runtime_mount_path
+}
+
+fn state(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) {
+    let mut taken = BTreeSet::new();
     for (index, proxy) in check.list("stateProxy").iter().enumerate() {
         let path = Path::keys("stateProxy").index(index);
         let name = proxy.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -286,6 +294,12 @@ fn state(check: &Check<'_>, problems: &mut Vec<Problem>) {
         if mount.contains([':', ';']) {
             let what = "may not hold `:` or `;`, which separate the runtime's list of mounts";
             problems.push(check.wrong(&path.key("mount").key("path"), what));
+        } else if is_mount_of_ours(mount, platform) {
+            let what = format!("`{mount}` is where a volume of ours is mounted");
+            problems.push(check.wrong(&path.key("mount").key("path"), what).hint("mount it elsewhere"));
+        } else if !mount.is_empty() && !taken.insert(mount.trim_end_matches('/')) {
+            let what = format!("`{mount}` is the path of another stateProxy too");
+            problems.push(check.wrong(&path.key("mount").key("path"), what).hint("mount it elsewhere"));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A container's environment, in which each name stands once.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::spec::EnvVar;
@@ -7,7 +9,10 @@ use crate::tree;
 
 /// Environment variables in order.
 #[derive(Default)]
-pub struct Environment(Vec<(String, Value)>);
+pub struct Environment {
+    entries: Vec<Value>,
+    places: BTreeMap<String, usize>,
+}
 
 impl Environment {
     /// Sets a variable of ours.
@@ -40,14 +45,17 @@ impl Environment {
     }
 
     fn put(&mut self, name: &str, entry: Value) {
-        match self.0.iter_mut().find(|(other, _)| other == name) {
-            Some((_, place)) => *place = entry,
-            None => self.0.push((name.to_owned(), entry)),
+        match self.places.get(name) {
+            Some(place) => self.entries[*place] = entry,
+            None => {
+                self.places.insert(name.to_owned(), self.entries.len());
+                self.entries.push(entry);
+            }
         }
     }
 
     /// As a container takes it.
     pub fn into_value(self) -> Value {
-        Value::Array(self.0.into_iter().map(|(_, entry)| entry).collect())
+        Value::Array(self.entries)
     }
 }

@@ -17,7 +17,7 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
         let Some(object) = subject.observed.objects.get(name) else { continue };
         if object.kind != "Object" && !object.kind.is_empty() {
             let what = format!("is of kind {}, where an Object of provider-kubernetes is expected", object.kind);
-            problems.push(problem(name, &what));
+            problems.push(problem(name, &what).hint(FOREIGN));
             continue;
         }
         let Some(Plan::Compose(ours)) = plans.get(name) else { continue };
@@ -44,10 +44,8 @@ fn queue(subject: &Subject<'_>) -> Vec<Problem> {
     let Some(queue) = &subject.observed.queue else { return Vec::new() };
     let name = subject.binding.queue_name;
     if queue.kind != "Queue" && !queue.kind.is_empty() {
-        return vec![problem(
-            name,
-            &format!("is of kind {}, where a Queue of provider-aws-sqs is expected", queue.kind),
-        )];
+        let what = format!("is of kind {}, where a Queue of provider-aws-sqs is expected", queue.kind);
+        return vec![problem(name, &what).hint(FOREIGN)];
     }
     let own = subject.identity.queue();
     let identity = subject.identity;
@@ -58,6 +56,9 @@ fn queue(subject: &Subject<'_>) -> Vec<Problem> {
     problems.extend(foreign(name, sqs::ACTOR_TAG, queue.tag(sqs::ACTOR_TAG), &identity.actor));
     problems
 }
+
+/// What to do about a resource of another kind under a name of ours.
+const FOREIGN: &str = "another pipeline made it; remove it there first, nothing was changed";
 
 fn moved(resource: &str, field: &str, real: Option<&str>, ours: Option<&str>) -> Option<Problem> {
     let (real, ours) = (real?, ours?);

@@ -27,7 +27,7 @@ impl<'a> Applied<'a> {
         }
         match (object.live(), manifest) {
             (None, _) => Applied::Missing,
-            (Some(live), Some(manifest)) if !covers(manifest, &live.0, Meaning::Plain) => Applied::Differs(live),
+            (Some(live), Some(manifest)) if !covers(manifest, &live.0, Meaning::of(manifest)) => Applied::Differs(live),
             (Some(live), _) => Applied::Same(live),
         }
     }
@@ -46,10 +46,20 @@ impl<'a> Applied<'a> {
 enum Meaning {
     /// As they are.
     Plain,
+    /// As they are in a workload, of which Kubernetes leaves out counts that are 0.
+    Workload,
     /// As Kubernetes quantities: `1` is `1000m`.
     Quantity,
     /// As maps of quantities.
     Quantities,
+}
+
+impl Meaning {
+    /// How the values of a manifest are compared.
+    fn of(manifest: &Value) -> Self {
+        let workload = manifest.get("kind").and_then(Value::as_str) == Some("Deployment");
+        if workload { Meaning::Workload } else { Meaning::Plain }
+    }
 }
 
 /// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
@@ -57,7 +67,7 @@ fn covers(wanted: &Value, live: &Value, meaning: Meaning) -> bool {
     match (wanted, live) {
         (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, wanted)| match live.get(key) {
             Some(live) => covers(wanted, live, below(key, meaning)),
-            None => is_zero(wanted),
+            None => is_zero(wanted, meaning),
         }),
         (Value::Array(wanted), Value::Array(live)) => {
             wanted.len() == live.len() && wanted.iter().zip(live).all(|(wanted, live)| covers(wanted, live, meaning))
@@ -66,7 +76,7 @@ fn covers(wanted: &Value, live: &Value, meaning: Meaning) -> bool {
             quantity(wanted).is_some_and(|own| Some(own) == quantity(live)) || wanted == live
         }
         (Value::Number(wanted), Value::Number(live)) => wanted.as_f64() == live.as_f64(),
-        (wanted, live) => wanted == live || (live.is_null() && is_zero(wanted)),
+        (wanted, live) => wanted == live || (live.is_null() && is_zero(wanted, meaning)),
     }
 }
 
@@ -74,19 +84,20 @@ fn below(key: &str, meaning: Meaning) -> Meaning {
     match (key, meaning) {
         (_, Meaning::Quantities) | ("sizeLimit" | "divisor", _) => Meaning::Quantity,
         ("limits" | "requests", _) => Meaning::Quantities,
+        (_, Meaning::Workload) => Meaning::Workload,
         _ => Meaning::Plain,
     }
 }
 
 /// What Kubernetes may leave out of an object because it says nothing.
-fn is_zero(value: &Value) -> bool {
+fn is_zero(value: &Value, meaning: Meaning) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(value) => !value,
-        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Number(number) => meaning == Meaning::Workload && number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.values().all(is_zero),
+        Value::Object(map) => map.values().all(|value| is_zero(value, meaning)),
     }
 }
 
@@ -115,10 +126,17 @@ mod tests {
             ("text is no quantity", json!({"value": "1000m"}), json!({"value": "1"}), false),
             ("lists of equal length", json!([{"a": 1}]), json!([{"a": 1, "b": 2}]), true),
             ("a list that grew", json!([{"a": 1}]), json!([{"a": 1}, {"a": 2}]), false),
+            ("a count of 0 is not absent in a custom resource", json!({"a": 0}), json!({}), false),
+            (
+                "a count of 0 may be absent in a workload",
+                json!({"kind": "Deployment", "a": 0}),
+                json!({"kind": "Deployment"}),
+                true,
+            ),
             ("whole doubles", json!({"a": 3}), json!({"a": 3.0}), true),
         ];
         for (why, wanted, live, same) in rows {
-            assert_eq!(covers(&wanted, &live, Meaning::Plain), same, "{why}");
+            assert_eq!(covers(&wanted, &live, Meaning::of(&wanted)), same, "{why}");
         }
     }
 }

@@ -95,8 +95,11 @@ impl Subject<'_> {
             return Some(Reason::QueueUrl);
         }
         let account = self.observed.objects.get(SERVICE_ACCOUNT).and_then(|object| object.live());
-        let exists = account.is_some_and(|live| live.text("/metadata/uid").is_some());
-        (self.platform.irsa.enabled && !exists).then_some(Reason::ServiceAccount)
+        let wanted = self.platform.service_account(&self.identity.namespace, &self.identity.actor)?;
+        let exists = account.is_some_and(|live| {
+            live.text("/metadata/uid").is_some() && live.text("/metadata/name") == Some(wanted.as_str())
+        });
+        (!exists).then_some(Reason::ServiceAccount)
     }
 
     /// Our labels for a component, over the user's.

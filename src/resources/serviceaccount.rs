@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
+use crate::tree;
 
 /// Emitted with IRSA. Without it, a shared one that would be deleted with its Object first loses that power.
 pub fn plan(subject: &Subject<'_>) -> Plan {
@@ -64,7 +65,8 @@ fn disarm(subject: &Subject<'_>) -> Plan {
         return Plan::Omit;
     }
     let mut spec = object.spec.clone();
-    spec["managementPolicies"] = without_delete(spec.get("managementPolicies"));
+    let policies = without_delete(spec.get("managementPolicies"));
+    tree::overlay(&mut spec, &json!({"managementPolicies": policies}));
     Plan::Compose(json!({
         "apiVersion": "kubernetes.crossplane.io/v1alpha2",
         "kind": "Object",

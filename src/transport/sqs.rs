@@ -100,6 +100,9 @@ pub fn partition(region: &str) -> &'static str {
         _ if region.starts_with("us-gov-") => "aws-us-gov",
         _ if region.starts_with("us-iso-") => "aws-iso",
         _ if region.starts_with("us-isob-") => "aws-iso-b",
+        _ if region.starts_with("eu-isoe-") => "aws-iso-e",
+        _ if region.starts_with("us-isof-") => "aws-iso-f",
+        _ if region.starts_with("eusc-") => "aws-eusc",
         _ => "aws",
     }
 }

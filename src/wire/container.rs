@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, SerializeStruct, Seriali
 
 use super::fields::{Content, Message};
 use super::writer::{FIRST, SECOND, STRING, Writer};
-use super::{MAX_DEPTH, WriteError};
+use super::{MAX_WRITTEN_DEPTH, WriteError};
 use crate::path::Step;
 
 /// An object or list being written.
@@ -21,8 +21,8 @@ pub(super) struct Container<'a> {
 impl<'a> Container<'a> {
     /// Begins the object or list that is the field `key` of a Value.
     pub fn open(writer: &'a mut Writer, key: u8) -> Result<Self, WriteError> {
-        if writer.depth == MAX_DEPTH {
-            return Err(WriteError::new(format!("nested more than {MAX_DEPTH} levels deep")));
+        if writer.depth == MAX_WRITTEN_DEPTH {
+            return Err(WriteError::new(format!("nested more than {MAX_WRITTEN_DEPTH} levels deep")));
         }
         writer.depth += 1;
         let at = writer.open(key);

@@ -32,3 +32,6 @@ pub use write::to_struct;
 /// Enough for any Kubernetes object (the deepest CRD we know has 35), and at most half of a 2 MiB stack in a debug build,
 /// whatever serde buffers on the way.
 pub const MAX_DEPTH: usize = 256;
+
+/// How deep what we write may nest: whatever was read fits, a few levels further down in a resource of ours.
+pub const MAX_WRITTEN_DEPTH: usize = MAX_DEPTH + 64;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, State};
 use super::{RawStruct, from_struct};
-use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
+use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resources;
@@ -20,8 +20,9 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     let observed = request.observed.as_ref()?;
     let composite = observed.composite.as_ref()?.resource.as_ref()?;
     let mut unreadable = Problems::default();
+    check_desired(request, &mut unreadable);
     Some(Inputs {
-        composite: read(composite, &Source::Actor, &mut unreadable).unwrap_or_default(),
+        composite: read(composite, &Source::Actor, &mut unreadable).unwrap_or_else(|| only_flavors(composite)),
         input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
         observed: observed_resources(observed, &mut unreadable),
@@ -43,9 +44,36 @@ fn read<'de, T: Deserialize<'de>>(object: &'de RawStruct, source: &Source, unrea
                 Source::Input | Source::Platform(_) => Kind::Platform,
                 _ => Kind::Value,
             };
-            unreadable.push(Problem::value(error.path, source.clone(), error.what).of_kind(kind));
+            let problem = Problem::value(error.path, source.clone(), error.what).of_kind(kind);
+            unreadable.push(problem.hint("look at what wrote it; nothing was changed"));
         })
         .ok()
+}
+
+/// Of a composite that cannot be read, the flavors it lists: what is asked for stays the same beside a refusal.
+fn only_flavors(composite: &RawStruct) -> Composite {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Listing {
+        spec: Spec,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Spec {
+        flavors: Vec<String>,
+    }
+    let listing = from_struct::<Listing>(composite).unwrap_or_default();
+    Composite { spec: serde_json::json!({"flavors": listing.spec.flavors}), ..Composite::default() }
+}
+
+/// Our status is laid over that of earlier steps, so theirs has to be readable, or it would be lost.
+fn check_desired(request: &RunFunctionRequest, unreadable: &mut Problems) {
+    let composite = request.desired.as_ref().and_then(|desired| desired.composite.as_ref()?.resource.as_ref());
+    if let Some(error) = composite.and_then(|composite| from_struct::<serde_json::Value>(composite).err()) {
+        let what = format!("the desired composite of an earlier step cannot be read: {error}");
+        let problem = Problem::value(Path::root(), Source::Nobody, what);
+        unreadable.push(problem.hint("look at the steps before this one; nothing was changed"));
+    }
 }
 
 /// The answers to what was asked for. Crossplane 1 fills one map, Crossplane 2 both.

@@ -6,7 +6,7 @@ use super::proto::v1::{
     self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest,
     RunFunctionResponse, Severity, State, Status, Target, resource_selector::Match,
 };
-use super::{RawStruct, from_struct, to_struct};
+use super::{RawStruct, WriteError, from_struct, to_struct};
 use crate::composed::{self, Composition, Notice, Step, Truth, Verdict};
 use crate::tree;
 
@@ -14,10 +14,13 @@ use crate::tree;
 const ENVIRONMENT_CONFIG: &str = "apiextensions.crossplane.io/v1beta1";
 
 /// Writes the answer to `request`.
-pub fn response(request: RunFunctionRequest, step: &Step) -> RunFunctionResponse {
+///
+/// # Errors
+/// If something of ours cannot be written: nesting that a Struct does not hold. Nothing is sent then, nothing changes.
+pub fn response(request: RunFunctionRequest, step: &Step) -> Result<RunFunctionResponse, WriteError> {
     let tag = request.meta.as_ref().map(|meta| meta.tag.clone()).unwrap_or_default();
     let answered = |ttl| Some(ResponseMeta { tag, ttl: Some(ttl) });
-    match step {
+    Ok(match step {
         Step::Ask(asked) => RunFunctionResponse {
             meta: answered(prost_types::Duration::default()),
             desired: request.desired,
@@ -30,11 +33,11 @@ pub fn response(request: RunFunctionRequest, step: &Step) -> RunFunctionResponse
             requirements: requirements(&composition.requirements),
             conditions: composition.conditions.iter().map(condition).collect(),
             results: composition.results.iter().map(result).collect(),
-            desired: desired(&request, composition),
+            desired: desired(&request, composition)?,
             context: request.context,
             ..RunFunctionResponse::default()
         },
-    }
+    })
 }
 
 fn duration(duration: std::time::Duration) -> prost_types::Duration {
@@ -62,27 +65,31 @@ fn requirements(asked: &composed::Requirements) -> Option<Requirements> {
 }
 
 /// The desired state: the earlier steps' as it came, and ours.
-fn desired(request: &RunFunctionRequest, composition: &Composition) -> Option<State> {
+fn desired(request: &RunFunctionRequest, composition: &Composition) -> Result<Option<State>, WriteError> {
     if composition.status.is_none() && composition.spec.is_none() && composition.resources.is_empty() {
-        return request.desired.clone();
+        return Ok(request.desired.clone());
     }
     let mut desired = request.desired.clone().unwrap_or_default();
     for (name, composed) in &composition.resources {
         let ready = if composed.ready { Ready::True } else { Ready::False };
-        let resource = Some(encode(&composed.object));
+        let resource = Some(to_struct(&composed.object)?);
         desired.resources.insert((*name).to_owned(), Resource { resource, ready: ready.into(), ..Resource::default() });
     }
     let mut composite = desired.composite.take().unwrap_or_default();
-    composite.resource = Some(overlaid(composite.resource.as_ref(), request, composition));
+    composite.resource = Some(overlaid(composite.resource.as_ref(), request, composition)?);
     if composition.hold {
         composite.ready = Ready::False.into();
     }
     desired.composite = Some(composite);
-    Some(desired)
+    Ok(Some(desired))
 }
 
 /// The desired composite of earlier steps with our status (and resolved spec) laid over theirs.
-fn overlaid(before: Option<&RawStruct>, request: &RunFunctionRequest, composition: &Composition) -> RawStruct {
+fn overlaid(
+    before: Option<&RawStruct>,
+    request: &RunFunctionRequest,
+    composition: &Composition,
+) -> Result<RawStruct, WriteError> {
     let mut object = before.and_then(|before| from_struct::<Value>(before).ok()).unwrap_or_else(|| kind_of(request));
     if !object.is_object() {
         object = kind_of(request);
@@ -93,7 +100,7 @@ fn overlaid(before: Option<&RawStruct>, request: &RunFunctionRequest, compositio
     if let Some(spec) = &composition.spec {
         object["spec"] = spec.clone();
     }
-    encode(&object)
+    to_struct(&object)
 }
 
 /// The observed composite's kind, which a desired one needs.
@@ -113,11 +120,6 @@ fn kind_of(request: &RunFunctionRequest) -> Value {
 struct Kind {
     api_version: Option<String>,
     kind: Option<String>,
-}
-
-fn encode(object: &Value) -> RawStruct {
-    // Numbers beyond 2^53 are refused before anything is built, and JSON holds nothing else a Struct could not.
-    to_struct(object).unwrap_or_default()
 }
 
 fn condition(verdict: &Verdict) -> Condition {

@@ -15,7 +15,7 @@ use super::{RawStruct, WriteError};
 ///
 /// # Errors
 /// The first number that is not finite, integer beyond 2^53, key that is no string, enum variant that is more than a
-/// name, or nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH); and if `value` is not an object.
+/// name, or nesting deeper than [`MAX_WRITTEN_DEPTH`](super::MAX_WRITTEN_DEPTH); and if `value` is not an object.
 pub fn to_struct<T: Serialize + ?Sized>(value: &T) -> Result<RawStruct, WriteError> {
     let mut writer = Writer::default();
     value.serialize(&mut writer).map_err(WriteError::shortened)?;

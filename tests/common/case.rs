@@ -89,8 +89,8 @@ fn story(folder: &Path) -> Vec<Case> {
     let files: Vec<_> =
         entries(folder).into_iter().filter(|path| path.extension().is_some_and(|it| it == "yaml")).collect();
     let holds = |path: &Path, wanted: &str| {
-        let documents =
-            files::read(&[path.to_owned()], &mut std::io::empty()).unwrap_or_else(|error| panic!("{error}"));
+        let documents = files::read(&[path.to_owned()], &mut files::Stdin::new(&mut std::io::empty()))
+            .unwrap_or_else(|error| panic!("{error}"));
         documents.iter().any(|document| kind(&document.value).1 == wanted)
     };
     let mut common = Vec::new();

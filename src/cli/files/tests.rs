@@ -172,7 +172,7 @@ fn a_directory_is_its_manifests_sorted_and_all_faults_are_told() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);
     let no_stdin = || std::io::empty();
-    let empty = read(&[directory.path().into()], &mut no_stdin()).expect_err("empty");
+    let empty = read(&[directory.path().into()], &mut Stdin::new(&mut no_stdin())).expect_err("empty");
     assert!(empty.to_string().contains("holds no *.yaml, *.yml or *.json file"), "{empty}");
 
     for (name, text) in [("b.yml", "a: 2"), ("a.yaml", "a: 1"), ("c.json", "{\"a\": 3}"), ("d.txt", "no: [")] {

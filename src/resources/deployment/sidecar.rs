@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::Subject;
 use super::super::env::Environment;
-use super::{common_mounts, is_end_actor, is_filled, resources};
+use super::{common_mounts, is_end_actor, resources};
 use crate::platform::Image;
 use crate::tree;
 
@@ -30,7 +30,7 @@ pub fn sidecar(subject: &Subject<'_>) -> Value {
         ("env", Some(sidecar_env(subject))),
         ("envFrom", env_from),
         ("volumeMounts", Some(Value::Array(common_mounts(&platform.socket_dir)))),
-        ("resources", resources(own.resources.as_ref().filter(|own| is_filled(own)).or(Some(&platform.resources)))),
+        ("resources", resources(own.resources.as_ref()).or_else(|| resources(Some(&platform.resources)))),
     ])
 }
 
