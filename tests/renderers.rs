@@ -203,8 +203,8 @@ impl<'a> Files<'a> {
     fn write(folder: &'a Path, played: &Played, address: &str) -> Self {
         let scene = &played.scene;
         let packaged = || {
-            let file = root().join("package/composition.yaml");
-            files::read(&[file], &mut std::io::empty()).expect("the packaged Composition").remove(0)
+            let text = include_bytes!("../package/composition.yaml");
+            files::parse("composition.yaml", text).expect("the packaged Composition").remove(0)
         };
         let composition = scene.composition.as_ref().map_or_else(packaged, |(document, _)| document.clone()).value;
         let steps = composition.pointer("/spec/pipeline").and_then(Value::as_array).into_iter().flatten();

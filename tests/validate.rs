@@ -88,8 +88,9 @@ fn put(folder: &Path, file: &str, documents: &[Value]) {
 }
 
 fn read(file: &str) -> Vec<Value> {
-    let documents = files::read(&[case::root().join(file)], &mut std::io::empty());
-    documents.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|document| document.value).collect()
+    let text = fs::read(case::root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let documents = files::parse(file, &text).unwrap_or_else(|error| panic!("{error}"));
+    documents.into_iter().map(|document| document.value).collect()
 }
 
 /// The claim, what is printed for it, the manifests within, and the EnvironmentConfigs; one list a case.
