@@ -25,6 +25,9 @@ static STATUS: LazyLock<Schema> = LazyLock::new(|| {
 /// Parts of a pod that are the user's own.
 const USERS: [&str; 4] = ["nodeSelector", "tolerations", "volumes", "initContainers"];
 
+/// The answers of all cases and examples, worked out once.
+static ANSWERS: LazyLock<Vec<(String, Composition)>> = LazyLock::new(|| case::all().iter().flat_map(answers).collect());
+
 /// The answers of a case: as it is, once everything is ready, and napping.
 fn answers(case: &Case) -> Vec<(String, Composition)> {
     let mut answers = Vec::new();
@@ -41,17 +44,17 @@ fn answers(case: &Case) -> Vec<(String, Composition)> {
 #[test]
 fn every_emitted_object_is_one_the_api_server_takes_whole() {
     let mut report = Report::default();
-    for (name, answer) in case::all().iter().flat_map(answers) {
+    for (name, answer) in ANSWERS.iter() {
         for (resource, composed) in &answer.resources {
             report.look();
             let manifest = composed.object.pointer("/spec/forProvider/manifest");
             let findings = conformance(&composed.object).into_iter();
             for finding in findings.filter(|finding| !manifest.is_some_and(|manifest| is_the_users(manifest, finding)))
             {
-                report.fail(&name, format!("{resource}: {finding}"));
+                report.fail(name, format!("{resource}: {finding}"));
             }
             for empty in empties(&composed.object) {
-                report.fail(&name, format!("{resource}: {empty}"));
+                report.fail(name, format!("{resource}: {empty}"));
             }
         }
     }
@@ -61,15 +64,15 @@ fn every_emitted_object_is_one_the_api_server_takes_whole() {
 #[test]
 fn every_status_and_resolved_spec_is_one_that_the_xrd_declares() {
     let mut report = Report::default();
-    for (name, answer) in case::all().iter().flat_map(answers) {
+    for (name, answer) in ANSWERS.iter() {
         report.look();
         let parts = [("status", &*STATUS, &answer.status), ("spec", &*SPEC, &answer.spec)];
         for (part, schema, value) in parts {
             let Some(value) = value else { continue };
             for breach in schema.breaches(value, &Path::root(), &|_| false) {
-                report.fail(&name, format!("{part}: {breach}"));
+                report.fail(name, format!("{part}: {breach}"));
             }
-            report.equal(&name, &format!("{part} without nulls"), &*tree::without_nulls(value), value);
+            report.equal(name, &format!("{part} without nulls"), &*tree::without_nulls(value), value);
         }
     }
     report.end();
@@ -78,14 +81,14 @@ fn every_status_and_resolved_spec_is_one_that_the_xrd_declares() {
 #[test]
 fn every_answer_carries_all_conditions_each_with_a_reason() {
     let mut report = Report::default();
-    for (name, answer) in case::all().iter().flat_map(answers) {
+    for (name, answer) in ANSWERS.iter() {
         report.look();
         let kinds: Vec<_> = answer.conditions.iter().map(|verdict| verdict.kind).collect();
-        report.equal(&name, "the conditions", &function_asya::status::CONDITIONS.to_vec(), &kinds);
+        report.equal(name, "the conditions", &function_asya::status::CONDITIONS.to_vec(), &kinds);
         for verdict in &answer.conditions {
             let told = !verdict.message.is_empty() || verdict.status == function_asya::composed::Truth::True;
             if verdict.reason.is_empty() || !told {
-                report.fail(&name, format!("{} says not why", verdict.kind));
+                report.fail(name, format!("{} says not why", verdict.kind));
             }
         }
     }

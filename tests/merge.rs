@@ -11,6 +11,7 @@ use function_asya::platform;
 use function_asya::problem::Problems;
 use function_asya::resolve;
 use function_asya::resolve::layers::Findings;
+use function_asya::wire::{from_struct, to_struct};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
@@ -79,9 +80,9 @@ impl Row {
             }
         }
         let mut inputs = Inputs { input: Some(self.settings.clone()), strict: true, ..Inputs::default() };
-        inputs.composite.spec = spec;
+        inputs.composite.spec = as_read(&spec);
         for (name, data) in &self.flavors.0 {
-            let mut config = EnvironmentConfig { data: data.clone(), ..EnvironmentConfig::default() };
+            let mut config = EnvironmentConfig { data: as_read(data), ..EnvironmentConfig::default() };
             config.metadata.name.clone_from(name);
             inputs.required.insert(flavor_key(name), vec![config]);
         }
@@ -108,6 +109,13 @@ impl Row {
     }
 }
 
+/// The value as it comes out of a request or a file, where `5.0` is 5; what a request cannot hold stays as it is.
+fn as_read(value: &Value) -> Value {
+    let carried = to_struct(&json!({"value": value})).ok();
+    let read = carried.and_then(|carried| from_struct::<Value>(&carried).ok());
+    read.map_or_else(|| value.clone(), |mut read| read["value"].take())
+}
+
 fn texts(problems: &Problems) -> String {
     problems.iter().map(|problem| format!("{problem}\n")).collect()
 }
@@ -128,7 +136,7 @@ fn compare(row: &Row, report: &mut Report) {
     match (outcome, &row.spec, &row.problems) {
         (Ok(actual), Some(Value::Object(expected)), None) => {
             let actual = expected.keys().map(|key| (key.clone(), actual.get(key).cloned().unwrap_or_default()));
-            report.same(&row.why, "the resolved spec", &pretty(&json!(expected)), &pretty(&actual.collect()));
+            report.same(&row.why, "the resolved spec", &pretty(&as_read(&json!(expected))), &pretty(&actual.collect()));
         }
         (Err(actual), None, Some(expected)) => {
             report.same(&row.why, "problems", &wanted(expected), &texts(&actual));

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use common::case;
 use common::crossplane::{self, Version};
@@ -26,7 +27,9 @@ fn call(request: RunFunctionRequest) -> Result<RunFunctionResponse, String> {
     run(request, &settings()).map_err(|status| status.to_string())
 }
 
-/// What Crossplane and the function tell each other in every case.
+/// What Crossplane and the function tell each other in every case, worked out once.
+static EXCHANGES: LazyLock<Vec<(String, Exchanges)>> = LazyLock::new(exchanges);
+
 fn exchanges() -> Vec<(String, Exchanges)> {
     let played = case::all().into_iter().filter_map(|case| Some((play::play(&case).ok()?, case.name)));
     let both = played.map(|(played, name)| {
@@ -57,16 +60,16 @@ fn theirs(state: Option<&trees::State>) -> BTreeMap<String, Value> {
 #[test]
 fn every_request_means_the_same_to_prosts_own_tree() {
     let mut report = Report::default();
-    for (name, exchanges) in exchanges() {
+    for (name, exchanges) in EXCHANGES.iter() {
         for (request, _) in exchanges {
             report.look();
             let bytes = request.encode_to_vec();
             let tree = Request::decode(&*bytes).expect("prost reads it");
-            report.equal(&name, "a request, written again", &bytes, &tree.encode_to_vec());
-            report.equal(&name, "observed", &theirs(tree.observed.as_ref()), &ours(request.observed.as_ref()));
-            report.equal(&name, "desired", &theirs(tree.desired.as_ref()), &ours(request.desired.as_ref()));
+            report.equal(name, "a request, written again", &bytes, &tree.encode_to_vec());
+            report.equal(name, "observed", &theirs(tree.observed.as_ref()), &ours(request.observed.as_ref()));
+            report.equal(name, "desired", &theirs(tree.desired.as_ref()), &ours(request.desired.as_ref()));
             let input = tree.input.as_ref().map_or(Value::Null, trees::json);
-            report.equal(&name, "input", &input, &crossplane::decode(request.input.as_ref()));
+            report.equal(name, "input", &input, &crossplane::decode(request.input.as_ref()));
         }
     }
     report.end();
@@ -75,15 +78,15 @@ fn every_request_means_the_same_to_prosts_own_tree() {
 #[test]
 fn every_response_means_the_same_to_prosts_own_tree() {
     let mut report = Report::default();
-    for (name, exchanges) in exchanges() {
+    for (name, exchanges) in EXCHANGES.iter() {
         for (_, response) in exchanges {
             report.look();
             let bytes = response.encode_to_vec();
             let tree = Response::decode(&*bytes).expect("prost reads it");
-            report.equal(&name, "a response, written again", &bytes, &tree.encode_to_vec());
-            report.equal(&name, "desired", &theirs(tree.desired.as_ref()), &ours(response.desired.as_ref()));
+            report.equal(name, "a response, written again", &bytes, &tree.encode_to_vec());
+            report.equal(name, "desired", &theirs(tree.desired.as_ref()), &ours(response.desired.as_ref()));
             let context = tree.context.as_ref().map_or(Value::Null, trees::json);
-            report.equal(&name, "context", &context, &crossplane::decode(response.context.as_ref()));
+            report.equal(name, "context", &context, &crossplane::decode(response.context.as_ref()));
         }
     }
     report.end();
@@ -92,15 +95,15 @@ fn every_response_means_the_same_to_prosts_own_tree() {
 #[test]
 fn the_order_of_entries_and_a_second_run_change_nothing() {
     let mut report = Report::default();
-    for (name, exchanges) in exchanges() {
+    for (name, exchanges) in EXCHANGES.iter() {
         for (request, response) in exchanges {
             report.look();
             let again = call(request.clone()).expect("a composite is there");
-            report.equal(&name, "bytes of the second run", &response.encode_to_vec(), &again.encode_to_vec());
-            let answer = call(in_other_order(request)).expect("a composite is there");
-            report.equal(&name, "conditions", &response.conditions, &answer.conditions);
-            report.equal(&name, "results", &response.results, &answer.results);
-            report.equal(&name, "desired", &ours(response.desired.as_ref()), &ours(answer.desired.as_ref()));
+            report.equal(name, "bytes of the second run", &response.encode_to_vec(), &again.encode_to_vec());
+            let answer = call(in_other_order(request.clone())).expect("a composite is there");
+            report.equal(name, "conditions", &response.conditions, &answer.conditions);
+            report.equal(name, "results", &response.results, &answer.results);
+            report.equal(name, "desired", &ours(response.desired.as_ref()), &ours(answer.desired.as_ref()));
         }
     }
     report.end();

@@ -1,10 +1,6 @@
 //! The command line: the only place that knows disk, stdout and YAML text.
 
-use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::time::Duration;
-
-use anyhow::Context as _;
 
 pub mod claim;
 pub mod crossplane;
@@ -15,13 +11,13 @@ pub mod print;
 pub mod render;
 pub mod report;
 pub mod scene;
+mod serve;
 pub mod simulate;
 pub mod step;
 pub mod stop;
 
-use stop::{COULD_NOT_RUN, FINE, Stop};
-
-use crate::{go, serve};
+use serve::Serve;
+use stop::Stop;
 
 /// Turns an AsyncActor into its resources: as a Crossplane function, or from files.
 #[derive(Debug, clap::Parser)]
@@ -45,30 +41,6 @@ enum Command {
     Lint(lint::Lint),
 }
 
-/// Serve the gRPC function
-#[derive(Clone, Debug, clap::Args)]
-pub struct Serve {
-    /// Serve without TLS; what `crossplane render` uses
-    #[arg(long)]
-    insecure: bool,
-    /// The address to listen on
-    #[arg(long, default_value = ":9443", value_name = "HOST:PORT")]
-    address: String,
-    /// Emit human-readable logs, more of them
-    #[arg(short, long)]
-    debug: bool,
-    /// The largest request, in MB
-    #[arg(long, default_value_t = 32, value_name = "MB")]
-    max_recv_message_size: usize,
-    /// How long an answer holds unless the platform settings say otherwise, as a Go duration
-    #[arg(long, value_name = "DURATION", value_parser = read_duration)]
-    ttl: Option<Duration>,
-}
-
-fn read_duration(text: &str) -> Result<Duration, String> {
-    go::duration(text).ok_or_else(|| "write it like `60s` or `1m30s`; `0` is allowed".to_owned())
-}
-
 impl Cli {
     /// Runs the command that was named.
     pub fn run(self) -> ExitCode {
@@ -85,52 +57,4 @@ impl Cli {
             code
         }))
     }
-}
-
-impl Serve {
-    fn run(&self) -> Result<u8, Stop> {
-        if !self.insecure {
-            let what =
-                "error: no certificates: the function serves plaintext only when told so\n  hint: give --insecure\n";
-            return Err(Stop { message: what.to_owned(), code: COULD_NOT_RUN });
-        }
-        self.start_logs();
-        let settings =
-            serve::Settings { max_request: self.max_recv_message_size.saturating_mul(1024 * 1024), ttl: self.ttl };
-        let run = async {
-            let address = read_address(&self.address)?;
-            let listener = serve::listen(address).await.with_context(|| format!("listen on {}", self.address))?;
-            tracing::info!(address = %listener.local_addr().context("read the own address")?, "Serving");
-            serve::serve(listener, settings, asked_to_stop()).await.context("serve")
-        };
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let outcome = runtime.context("start the runtime").and_then(|runtime| runtime.block_on(run));
-        outcome.map(|()| FINE).map_err(|error| Stop { message: format!("error: {error:#}\n"), code: COULD_NOT_RUN })
-    }
-
-    fn start_logs(&self) {
-        let level = if self.debug { tracing::Level::DEBUG } else { tracing::Level::INFO };
-        let logs = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-        if self.debug { logs.init() } else { logs.json().flatten_event(true).init() }
-    }
-}
-
-/// Reads `HOST:PORT`; an empty host is every interface, as Go has it.
-fn read_address(address: &str) -> anyhow::Result<SocketAddr> {
-    let full = match address.strip_prefix(':') {
-        Some(port) => format!("[::]:{port}"),
-        None => address.replacen("localhost:", "127.0.0.1:", 1),
-    };
-    full.parse().with_context(|| format!("read --address {address:?}: expected HOST:PORT such as 127.0.0.1:9443"))
-}
-
-/// Completes when the process is asked to stop.
-async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    tracing::info!("Draining");
 }

@@ -9,6 +9,7 @@ use crate::inputs::{Inputs, PLATFORM_KEY};
 use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
+use crate::resources::SERVICE_ACCOUNT;
 use crate::schema::{BreachKind, Schema, Type};
 use crate::tree;
 
@@ -117,18 +118,33 @@ pub fn forgotten_config(inputs: &Inputs) -> Option<Problem> {
 
 /// Settings that an actor was built with and that are gone: building on without them could move its queue.
 fn lost_config(inputs: &Inputs) -> Option<Problem> {
-    let before = inputs.composite.status.platform_config.as_deref().filter(|name| !name.is_empty())?;
     let name = config_name(inputs)?;
     let missing = inputs.required.get(PLATFORM_KEY).is_some_and(Vec::is_empty);
-    (missing && !inputs.observed.is_empty()).then(|| {
-        let what = if name == before {
+    if !missing || inputs.observed.is_empty() {
+        return None;
+    }
+    let before = inputs.composite.status.platform_config.as_deref().filter(|name| !name.is_empty());
+    let what = match before {
+        Some(before) if before == name => {
             format!("EnvironmentConfig `{name}` is gone, and this actor was built with it")
-        } else {
-            format!("EnvironmentConfig `{name}` does not exist, and this actor was built with `{before}`")
-        };
-        problem(Path::keys("environmentConfig"), &Source::Input, &what)
-            .hint(format!("create EnvironmentConfig `{name}`; nothing was changed"))
-    })
+        }
+        Some(before) => format!("EnvironmentConfig `{name}` does not exist, and this actor was built with `{before}`"),
+        None if has_unexplained_account(inputs) => {
+            format!(
+                "EnvironmentConfig `{name}` does not exist, and only settings that are not here explain the ServiceAccount"
+            )
+        }
+        None => return None,
+    };
+    let hint = format!("create EnvironmentConfig `{name}`; nothing was changed");
+    Some(problem(Path::keys("environmentConfig"), &Source::Input, &what).hint(hint))
+}
+
+/// True if a ServiceAccount exists that the input alone would not have made; a status that was lost, in a restore
+/// perhaps, cannot tell of the settings that did.
+fn has_unexplained_account(inputs: &Inputs) -> bool {
+    let enabled = inputs.input.as_ref().and_then(|input| input.pointer("/irsa/enabled"));
+    inputs.observed.objects.contains_key(SERVICE_ACCOUNT) && enabled != Some(&Value::Bool(true))
 }
 
 pub fn problem(path: Path, source: &Source, what: &str) -> Problem {

@@ -80,7 +80,7 @@ fn is(path: &Path, dotted: &str) -> bool {
 pub fn is_secret(path: &Path, value: Option<&Value>) -> bool {
     let key = |name: &str| path.steps().iter().any(|step| matches!(step, Step::Key(key) if key == name));
     // Whoever writes a text where `secretRefs` belongs may have written the secret itself.
-    key("secretRefs") ||
+    *path == Path::keys("secretRefs") ||
     // A node's label may be called `env`; it is no variable.
     (key("env") && path.first_key() != Some("nodeSelector"))
         || (key("additionalTriggers") && key("metadata"))

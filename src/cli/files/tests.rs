@@ -180,13 +180,13 @@ fn a_directory_is_its_manifests_sorted_and_all_faults_are_told() {
     }
     std::fs::create_dir(path("sub.yaml")).expect("a directory");
     let inputs = [directory.path().to_owned(), "-".into()];
-    let all = read(&inputs, &mut "a: 4".as_bytes()).expect("reads");
+    let all = read(&inputs, &mut Stdin::new(&mut "a: 4".as_bytes())).expect("reads");
     assert_eq!(all.iter().map(|document| document.value["a"].as_i64()).collect::<Vec<_>>(), [1, 2, 3, 4].map(Some));
     assert_eq!(all[3].file, "standard input");
 
     std::fs::write(path("b.yml"), "a: [").expect("written");
     let inputs = [directory.path().to_owned(), path("gone.yaml"), "-".into(), "-".into()];
-    let failure = read(&inputs, &mut "a: {".as_bytes()).expect_err("four faults");
+    let failure = read(&inputs, &mut Stdin::new(&mut "a: {".as_bytes())).expect_err("four faults");
     assert_eq!(failure.faults().len(), 4, "{failure}");
     assert!(failure.to_string().contains("gone.yaml: no such file or directory"), "{failure}");
     assert!(failure.to_string().contains("error: standard input: `-` is named twice"), "{failure}");
