@@ -36,6 +36,11 @@ impl Report {
         }
     }
 
+    /// All that went wrong, if anything did.
+    pub fn told(self) -> Option<String> {
+        (!self.failures.is_empty()).then(|| self.failures.join("\n\n"))
+    }
+
     /// Ends the test.
     ///
     /// # Panics

@@ -30,6 +30,7 @@ impl Drop for Process {
 /// A server that runs until it is dropped.
 pub struct Server {
     _process: Process,
+    address: String,
     log: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
     channel: Channel,
@@ -60,7 +61,12 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("an address");
         let channel = runtime.block_on(endpoint.connect()).expect("serve listens");
-        Self { _process: process, log, runtime, channel }
+        Self { _process: process, address, log, runtime, channel }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Calls the function by one of [`PATHS`].
