@@ -48,7 +48,11 @@ const CANNOT: [(&str, &[Engine], &str); 4] = [
     ("a-flavor-of-another-api-version-counts", &BOTH, "an API server converts between versions, a file does not"),
     ("of-two-environmentconfigs-of-one-name-the-first-counts", &BOTH, "no cluster has two of one name"),
     ("the-namespace-of-a-namespaced-composite-is-its-own", &[Engine::Core], "composites of our XRD have no namespace"),
-    ("user-labels-go-on-everything-but-the-shared-account", &[Engine::Core], "the composite is part of another one"),
+    (
+        "user-labels-go-on-everything-but-the-shared-account",
+        &[Engine::Core],
+        "its label says it is part of another composite",
+    ),
 ];
 
 const BOTH: [Engine; 2] = [Engine::Crank, Engine::Core];
@@ -156,7 +160,11 @@ fn tell(rows: &[Row]) {
 /// Every example, fresh and observed, with its flavors and without; and a share of the cases.
 fn chosen() -> Vec<Case> {
     let all = std::env::var("RENDERERS").is_ok_and(|it| it == "all") || std::env::var_os("CASE").is_some();
-    let cases = case::cases(&mut Vec::new()).into_iter().filter(|case| !case.only_render).enumerate();
+    let cases: Vec<_> = case::cases(&mut Vec::new()).into_iter().filter(|case| !case.only_render).collect();
+    let named = ALWAYS.into_iter().chain(CANNOT.map(|(name, ..)| name));
+    let gone: Vec<_> = named.filter(|name| !cases.iter().any(|case| case.name == *name)).collect();
+    assert!(gone.is_empty() || std::env::var_os("CASE").is_some(), "there are no cases called {gone:?}");
+    let cases = cases.into_iter().enumerate();
     let cases = cases.filter(|(nth, case)| all || nth % SHARE == 0 || ALWAYS.contains(&case.name.as_str()));
     let examples = case::examples();
     let alone: Vec<_> = examples.iter().filter_map(without_flavors).collect();

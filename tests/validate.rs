@@ -21,6 +21,15 @@ use serde_json::{Value, json};
 /// Kinds that Kubernetes brings: their schemas are in no CRD. CLI 2.5 knows them, crank 1.20 does not.
 const BUILT_IN: [&str; 2] = ["Deployment", "ServiceAccount"];
 
+/// Kinds of the install kit whose CRDs are not among the collected ones.
+const NO_SCHEMA: [&str; 5] = [
+    "aws.upbound.io/v1beta1, Kind=ProviderConfig",
+    "kubernetes.crossplane.io/v1alpha1, Kind=ProviderConfig",
+    "kustomize.config.k8s.io/v1beta1, Kind=Kustomization",
+    "monitoring.coreos.com/v1, Kind=PrometheusRule",
+    "pkg.crossplane.io/v1, Kind=Provider",
+];
+
 /// Cases whose actor says what no API server would keep, to show that we let it through.
 const NOT_VALID: [&str; 2] = ["crossplanes-own-fields-in-the-actor-are-known", "user-parts-of-the-pod-pass-through"];
 
@@ -169,6 +178,17 @@ fn judge_all(all: &[Documents], judge: Judge<'_>) -> ([usize; 4], Vec<String>) {
         }
     }
     (counts, wrong)
+}
+
+#[test]
+#[ignore = "needs Crossplane's own tools: `tools/check validate`"]
+fn every_file_of_the_examples_is_valid() {
+    let verdict = Validator::find().cli(&case::root().join("examples"));
+    let unknown = verdict.text.lines().filter_map(|line| line.strip_prefix("[!] could not find CRD/XRD for: "));
+    let surprises: Vec<_> = unknown.filter(|kind| !NO_SCHEMA.iter().any(|known| kind.starts_with(known))).collect();
+    println!("CLI 2.5: {} documents of examples/, {} without a schema", verdict.counts[0], verdict.counts[1]);
+    assert!(surprises.is_empty(), "no schema for {surprises:#?}");
+    assert!(verdict.counts[0] > 80 && verdict.counts[3] == 0, "{}", verdict.text);
 }
 
 #[test]
