@@ -10,7 +10,7 @@ _list:
 check:
     .ci/run
 
-# one or more of its steps: fmt lint doc deny readme tests
+# one or more of its steps: fmt lint doc deny readme tools tests
 step +steps:
     .ci/run {{ steps }}
 
@@ -47,3 +47,10 @@ bless:
 # the Rust code of proto/ anew
 generate:
     BLESS=1 cargo test --test generated
+
+# both packages, with the image inside: target/package/*.xpkg
+package:
+    tools/package
+
+# what the real Crossplane tools say
+tools: (step "tools")

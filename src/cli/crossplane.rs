@@ -9,6 +9,10 @@ use crate::tree;
 /// The time of every condition, as `crossplane render` prints it.
 const SOME_TIME: &str = "2024-01-01T00:00:00Z";
 
+/// The labels that name a composite's claim; Crossplane copies both or none.
+const CLAIM_NAME: &str = "crossplane.io/claim-name";
+const CLAIM_NAMESPACE: &str = "crossplane.io/claim-namespace";
+
 /// How many names a message spells out.
 const NAMED: usize = 3;
 
@@ -94,21 +98,20 @@ fn name(scene: &Scene) -> String {
 /// A composed resource as Crossplane would create it.
 fn resource(scene: &Scene, resource: &str, object: &Value) -> Value {
     let mut object = object.clone();
-    let composite = name(scene);
+    let label = |key: &str| scene.composite.pointer("/metadata/labels").and_then(|labels| labels.get(key));
+    let composite = label("crossplane.io/composite").and_then(Value::as_str).map_or_else(|| name(scene), str::to_owned);
     let existing = scene.observed.get(resource).and_then(|observed| observed.pointer("/metadata/name"));
     let owner = json!({
         "apiVersion": scene.composite.get("apiVersion"),
         "blockOwnerDeletion": true,
         "controller": true,
         "kind": scene.composite.get("kind"),
-        "name": composite,
+        "name": name(scene),
         "uid": scene.composite.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default(),
     });
     let mut labels = json!({"crossplane.io/composite": composite});
-    for label in ["crossplane.io/claim-name", "crossplane.io/claim-namespace"] {
-        if let Some(value) = scene.composite.pointer("/metadata/labels").and_then(|labels| labels.get(label)) {
-            labels[label] = value.clone();
-        }
+    if let (Some(claim), Some(namespace)) = (label(CLAIM_NAME), label(CLAIM_NAMESPACE)) {
+        (labels[CLAIM_NAME], labels[CLAIM_NAMESPACE]) = (claim.clone(), namespace.clone());
     }
     let metadata = tree::object([
         ("annotations", Some(json!({RESOURCE_NAME: resource}))),
