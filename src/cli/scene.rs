@@ -286,11 +286,8 @@ fn the_actor(documents: Vec<Document>, arguments: &Arguments) -> Result<(Documen
     match (actors.len(), others.first()) {
         (1, _) => Ok((actors.remove(0), others)),
         (0, Some(other)) => {
-            let (_, kind) = kind(&other.value);
-            let what = format!(
-                "holds no AsyncActor, but {}",
-                if kind.is_empty() { "an object without a kind".to_owned() } else { format!("a {kind}") }
-            );
+            let text = |key: &str| other.value.get(key).and_then(Value::as_str).unwrap_or("(none)");
+            let what = format!("holds no AsyncActor of asya.sh, but kind {} of {}", text("kind"), text("apiVersion"));
             Err(Stop::unusable(
                 other,
                 &what,
