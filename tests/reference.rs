@@ -90,7 +90,7 @@ fn every_condition_is_told_and_no_other() {
         }
     }
     seen.retain(|(kind, ..)| kind != "Ready");
-    // Only a request can hold what cannot be read, so no case shows it; tests/wire_cases.rs and the server's do.
+    // Only a request can hold what cannot be read, so no case shows it; tests/requests.rs does.
     seen.insert(("FlavorsResolved".into(), "Unknown".into(), "NotObserved".into()));
     let mut told = BTreeSet::new();
     let mut kinds: Vec<String> = Vec::new();

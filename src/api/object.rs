@@ -20,7 +20,7 @@ pub struct Object {
     #[serde(deserialize_with = "or_default")]
     pub metadata: Metadata,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "map")]
     pub spec: Value,
     #[serde(deserialize_with = "or_default")]
     status: Status,
@@ -72,6 +72,11 @@ impl Object {
             _ => !orphan,
         }
     }
+}
+
+/// Reads a map; null is an empty one, and anything else cannot be emitted again as it is.
+fn map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Ok(Value::Object(Option::<Map<String, Value>>::deserialize(deserializer)?.unwrap_or_default()))
 }
 
 /// A live Kubernetes object without its `managedFields`, which nobody reads and which may be most of it.
