@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::node::Node;
 use crate::problem::Problems;
 
 /// The EnvironmentConfigs a call asks for: name by key. Ordered, and the same on every response.
@@ -23,7 +24,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composed {
     /// The whole object, without nulls and without empty values of ours.
-    pub object: Value,
+    pub object: Node,
     /// Crossplane may count it as ready.
     pub ready: bool,
 }
@@ -32,7 +33,7 @@ pub struct Composed {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
     /// Emit it.
-    Compose(Value),
+    Compose(Node),
     /// It cannot be built yet and does not exist: leave it out and say what it waits for.
     Wait(Reason),
     /// The spec does not want it: leave it out, and if it exists, let it be deleted.

@@ -21,6 +21,7 @@
 //! | [`api`] | the few fields we read of other people's resources |
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
 //! | [`schema`], [`tree`], [`go`], [`names`] | structural schemas, JSON trees, Go's durations and quantities, Kubernetes' names |
+//! | [`node`], [`unread`] | values that we emit, cheap to build; values that came, read only where somebody asks |
 
 pub mod api;
 pub mod cli;
@@ -30,6 +31,7 @@ pub mod identity;
 pub mod inputs;
 pub mod lint;
 pub mod names;
+pub mod node;
 pub mod path;
 pub mod pipeline;
 pub mod platform;
@@ -42,4 +44,5 @@ pub mod spec;
 pub mod status;
 pub mod transport;
 pub mod tree;
+pub mod unread;
 pub mod wire;

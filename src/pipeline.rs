@@ -245,15 +245,11 @@ impl Call<'_> {
         let mut composition = self.composition(found, conditions, platform.ttl(self.inputs.ttl));
         composition.told_flavors(&self.names);
         composition.status = Some(view.status(&identity.actor, platform::config_in_use(self.inputs)));
-        for (name, plan) in &plans {
+        let ready: Vec<bool> = plans.keys().map(|name| view.is_ready(name)).collect();
+        for ((name, plan), ready) in plans.into_iter().zip(ready) {
             match plan {
-                Plan::Compose(object) => {
-                    let composed = Composed { object: object.clone(), ready: view.is_ready(name) };
-                    composition.resources.insert(name, composed);
-                }
-                Plan::Wait(reason) => {
-                    composition.waiting.insert(name, *reason);
-                }
+                Plan::Compose(object) => drop(composition.resources.insert(name, Composed { object, ready })),
+                Plan::Wait(reason) => drop(composition.waiting.insert(name, reason)),
                 Plan::Omit => {}
             }
         }
@@ -263,6 +259,6 @@ impl Call<'_> {
     }
 
     fn view<'v>(&'v self, plans: Option<&'v BTreeMap<&'static str, Plan>>, scaling: Option<bool>) -> View<'v> {
-        View { composite: &self.inputs.composite, observed: &self.inputs.observed, plans, scaling }
+        View::new(&self.inputs.composite, &self.inputs.observed, plans, scaling)
     }
 }

@@ -7,7 +7,7 @@ use crate::composed::{Plan, Reason, Truth, Verdict};
 use crate::inputs::{Composite, Observed};
 use crate::resources::live::Applied;
 use crate::resources::{
-    DEPLOYMENT, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue, scaledobject,
+    DEPLOYMENT, OBJECTS, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue, scaledobject,
     serviceaccount,
 };
 use crate::tree;
@@ -29,14 +29,11 @@ pub const WORKLOAD_READY: &str = "WorkloadReady";
 
 /// What the status is read from.
 pub struct View<'a> {
-    /// The composite, for what was last known.
-    pub composite: &'a Composite,
-    /// What exists.
-    pub observed: &'a Observed,
-    /// What is emitted; absent beside a refusal, when nothing is compared.
-    pub plans: Option<&'a BTreeMap<&'static str, Plan>>,
-    /// Whether KEDA scales the actor, by the resolved spec; absent beside a refusal.
-    pub scaling: Option<bool>,
+    composite: &'a Composite,
+    observed: &'a Observed,
+    plans: Option<&'a BTreeMap<&'static str, Plan>>,
+    scaling: Option<bool>,
+    applied: [Applied<'a>; OBJECTS.len()],
 }
 
 /// One part of the infrastructure.
@@ -51,7 +48,27 @@ impl Part {
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// Looks at what exists.
+    ///
+    /// `composite` tells what was last known. `plans` is what is emitted and `scaling` whether KEDA scales the actor; both
+    /// are absent beside a refusal, when nothing is compared.
+    pub fn new(
+        composite: &'a Composite,
+        observed: &'a Observed,
+        plans: Option<&'a BTreeMap<&'static str, Plan>>,
+        scaling: Option<bool>,
+    ) -> Self {
+        let applied = OBJECTS.map(|name| {
+            let emitted = match plans.and_then(|plans| plans.get(name)) {
+                Some(Plan::Compose(object)) => manifest(object),
+                _ => None,
+            };
+            Applied::read(observed.objects.get(name), emitted)
+        });
+        Self { composite, observed, plans, scaling, applied }
+    }
+
     /// TransportReady, ScalingReady and WorkloadReady.
     pub fn verdicts(&self) -> [Verdict; 3] {
         if self.observed.is_empty() && self.plans.is_none() {
@@ -222,12 +239,9 @@ impl View<'_> {
         self.plans?.get(name)
     }
 
-    fn applied(&self, name: &str) -> Applied<'_> {
-        let emitted = match self.plan(name) {
-            Some(Plan::Compose(object)) => manifest(object),
-            _ => None,
-        };
-        Applied::read(self.observed.objects.get(name), emitted)
+    fn applied(&self, name: &str) -> &Applied<'a> {
+        let place = OBJECTS.iter().position(|object| *object == name);
+        place.map_or(&Applied::Missing, |place| &self.applied[place])
     }
 
     fn refusal(&self, name: &str) -> Option<&Condition> {

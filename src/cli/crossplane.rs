@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::scene::{RESOURCE_NAME, Scene};
 use crate::composed::{Composition, Severity};
+use crate::node::Node;
 use crate::tree;
 
 /// The time of every condition, as `crossplane render` prints it.
@@ -96,8 +97,8 @@ fn name(scene: &Scene) -> String {
 }
 
 /// A composed resource as Crossplane would create it.
-fn resource(scene: &Scene, resource: &str, object: &Value) -> Value {
-    let mut object = object.clone();
+fn resource(scene: &Scene, resource: &str, object: &Node) -> Value {
+    let mut object = object.to_value();
     let label = |key: &str| scene.composite.pointer("/metadata/labels").and_then(|labels| labels.get(key));
     let composite = label("crossplane.io/composite").and_then(Value::as_str).map_or_else(|| name(scene), str::to_owned);
     let existing = scene.observed.get(resource).and_then(|observed| observed.pointer("/metadata/name"));

@@ -6,7 +6,8 @@ use super::crossplane;
 use super::scene::{RESOURCE_NAME, Scene};
 use super::stop::Stop;
 use crate::composed::Composition;
-use crate::resources::{DEPLOYMENT, SCALED_OBJECT, manifest};
+use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
+use crate::node::Node;
 use crate::transport::sqs;
 use crate::tree;
 
@@ -59,7 +60,7 @@ impl World {
         scene.observed.retain(|name, _| composition.resources.contains_key(name.as_str()));
         for (name, composed) in &composition.resources {
             let before = scene.observed.remove(*name).unwrap_or_else(|| json!({}));
-            scene.observed.insert((*name).to_owned(), self.report(name, &composed.object, before, composition));
+            scene.observed.insert((*name).to_owned(), self.report(name, &composed.object.to_value(), before, composition));
         }
         let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
         status["conditions"] = Value::Array(crossplane::conditions(composition));
@@ -70,7 +71,7 @@ impl World {
     fn report(&self, name: &str, emitted: &Value, mut observed: Value, composition: &Composition) -> Value {
         tree::overlay(&mut observed, emitted);
         observed["metadata"]["annotations"][RESOURCE_NAME] = name.into();
-        let at_provider = match manifest(emitted) {
+        let at_provider = match emitted.pointer("/spec/forProvider/manifest") {
             None => self.queue(emitted),
             Some(manifest) => {
                 let live = observed.pointer("/status/atProvider/manifest").cloned().unwrap_or_else(|| json!({}));
@@ -126,8 +127,11 @@ fn replicas(manifest: &Value, composition: &Composition, end: End) -> i64 {
     if let Some(fixed) = manifest.pointer("/spec/replicas").and_then(Value::as_i64) {
         return fixed;
     }
-    let scaled = composition.resources.get(SCALED_OBJECT).and_then(|scaled| crate::resources::manifest(&scaled.object));
-    let min = scaled.and_then(|scaled| scaled.pointer("/spec/minReplicaCount")?.as_i64()).unwrap_or(0);
+    let scaled = composition.resources.get(SCALED_OBJECT).and_then(|scaled| resources::manifest(&scaled.object));
+    let min = match scaled.and_then(|scaled| scaled.at(&["spec", "minReplicaCount"])) {
+        Some(Node::Integer(min)) => *min,
+        _ => 0,
+    };
     match end {
         End::Ready => min.max(1),
         End::Napping => min,

@@ -6,12 +6,12 @@ mod sidecar;
 
 use k8s_openapi::api::core::v1::{ConfigMapVolumeSource, VolumeMount};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{DEPLOYMENT, Subject, Wrapper};
 use crate::api::{Live, condition, is_true};
 use crate::composed::Plan;
-use crate::tree;
+use crate::node::{Node, map};
 
 /// The names of the pod's own volumes; a user's volume cannot have them.
 pub const VOLUMES_OF_OURS: &[&str] = &["socket-dir", "tmp", "asya-runtime", "state-sockets"];
@@ -38,108 +38,114 @@ pub fn plan(subject: &Subject<'_>) -> Plan {
     }
 }
 
-fn build(subject: &Subject<'_>) -> Value {
-    let manifest = json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": subject.metadata(&subject.identity.actor, "actor"),
-        "spec": tree::object([
-            // KEDA owns the number of pods while scaling is on.
-            ("replicas", (!subject.spec.scaling.enabled).then(|| subject.spec.replicas.into())),
-            ("progressDeadlineSeconds", Some(1800.into())),
-            ("selector", Some(json!({"matchLabels": {"app.kubernetes.io/name": subject.identity.actor}}))),
-            ("template", Some(json!({"metadata": {"labels": pod_labels(subject)}, "spec": pod(subject)}))),
-        ]),
-    });
+fn build(subject: &Subject<'_>) -> Node {
+    let spec = map! {
+        // KEDA owns the number of pods while scaling is on.
+        "replicas" => (!subject.spec.scaling.enabled).then_some(subject.spec.replicas),
+        "progressDeadlineSeconds" => 1800,
+        "selector" => map! { "matchLabels" => map! { "app.kubernetes.io/name" => &subject.identity.actor } },
+        "template" => map! { "metadata" => map! { "labels" => pod_labels(subject) }, "spec" => pod(subject) },
+    };
+    let manifest = map! {
+        "apiVersion" => "apps/v1",
+        "kind" => "Deployment",
+        "metadata" => subject.metadata(&subject.identity.actor, "actor"),
+        "spec" => spec,
+    };
     subject.wrap(Wrapper {
         labels: subject.labels("actor"),
         manifest,
-        readiness: json!({"policy": "DeriveFromCelQuery", "celQuery": AVAILABLE}),
+        readiness: map! { "policy" => "DeriveFromCelQuery", "celQuery" => AVAILABLE },
         watch: true,
         management_policies: None,
     })
 }
 
-fn pod_labels(subject: &Subject<'_>) -> Value {
+fn pod_labels(subject: &Subject<'_>) -> Node {
     let mut labels = subject.plain_labels();
-    labels.insert("app.kubernetes.io/name".to_owned(), subject.identity.actor.as_str().into());
-    labels.insert("app.kubernetes.io/component".to_owned(), "actor".into());
-    labels.insert("asya.sh/actor".to_owned(), subject.identity.actor.as_str().into());
-    labels.insert("asya.sh/inject".to_owned(), "true".into());
-    Value::Object(labels)
+    labels.set("app.kubernetes.io/name", &subject.identity.actor);
+    labels.set("app.kubernetes.io/component", "actor");
+    labels.set("asya.sh/actor", &subject.identity.actor);
+    labels.set("asya.sh/inject", "true");
+    labels
 }
 
-fn pod(subject: &Subject<'_>) -> Value {
+fn pod(subject: &Subject<'_>) -> Node {
     let (spec, platform) = (subject.spec, subject.platform);
-    let account = platform.service_account(&subject.identity.namespace, &subject.identity.actor);
-    tree::object([
-        ("serviceAccountName", account.map(Value::String)),
-        ("terminationGracePeriodSeconds", Some(30.into())),
-        ("initContainers", tree::list(spec.init_containers.clone())),
-        ("containers", Some(Value::Array(containers(subject)))),
-        ("volumes", Some(Value::Array(volumes(subject)))),
-        ("nodeSelector", spec.node_selector.clone().filter(is_filled)),
-        ("tolerations", tree::list(spec.tolerations.clone())),
-    ])
+    map! {
+        "serviceAccountName" => platform.service_account(&subject.identity.namespace, &subject.identity.actor),
+        "terminationGracePeriodSeconds" => 30,
+        "initContainers" => given(&spec.init_containers).filled(),
+        "containers" => containers(subject),
+        "volumes" => volumes(subject),
+        "nodeSelector" => Node::from(spec.node_selector.as_ref()).filled(),
+        "tolerations" => given(&spec.tolerations).filled(),
+    }
 }
 
-fn is_filled(value: &Value) -> bool {
-    !matches!(value, Value::Object(map) if map.is_empty()) && !value.is_null()
+/// A list as the actor or a flavor wrote it.
+fn given(list: &[Value]) -> Node {
+    Node::List(list.iter().map(Node::from).collect())
 }
 
-fn containers(subject: &Subject<'_>) -> Vec<Value> {
+fn containers(subject: &Subject<'_>) -> Vec<Node> {
     let connectors = subject.spec.state_proxy.iter().map(|proxy| connector::connector(subject, proxy));
     let ours = [runtime::runtime(subject), sidecar::sidecar(subject)].into_iter().chain(connectors);
-    ours.chain(subject.spec.sidecars.iter().cloned()).collect()
+    ours.chain(subject.spec.sidecars.iter().map(Node::from)).collect()
 }
 
-fn volumes(subject: &Subject<'_>) -> Vec<Value> {
+fn volumes(subject: &Subject<'_>) -> Vec<Node> {
     let runtime = ConfigMapVolumeSource {
         name: subject.platform.sidecar.runtime_config_map.clone(),
         default_mode: Some(0o755),
         ..ConfigMapVolumeSource::default()
     };
+    let empty = |name: &'static str| map! { "name" => name, "emptyDir" => map! {} };
     let mut volumes = vec![
-        json!({"name": "socket-dir", "emptyDir": {}}),
-        json!({"name": "tmp", "emptyDir": {}}),
-        json!({"name": "asya-runtime", "configMap": to_value(runtime)}),
+        empty("socket-dir"),
+        empty("tmp"),
+        map! { "name" => "asya-runtime", "configMap" => of_kubernetes(runtime) },
     ];
     if !subject.spec.state_proxy.is_empty() {
-        volumes.push(json!({"name": "state-sockets", "emptyDir": {}}));
+        volumes.push(empty("state-sockets"));
     }
-    volumes.extend(subject.spec.volumes.iter().cloned());
+    volumes.extend(subject.spec.volumes.iter().map(Node::from));
     volumes
 }
 
-fn common_mounts(socket_dir: &str) -> Vec<Value> {
+fn common_mounts(socket_dir: &str) -> Vec<Node> {
     vec![mount("socket-dir", socket_dir), mount("tmp", "/tmp")]
 }
 
-fn mount(name: &str, path: &str) -> Value {
-    to_value(VolumeMount { name: name.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() })
+fn mount(name: &str, path: &str) -> Node {
+    of_kubernetes(VolumeMount { name: name.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() })
 }
 
 /// Resources with quantities as strings (`4` is `"4"`); nothing if they are empty.
-fn resources(resources: Option<&Value>) -> Option<Value> {
-    let mut resources = resources?.clone();
-    for key in ["limits", "requests"] {
-        let Some(Value::Object(quantities)) = resources.get_mut(key) else { continue };
-        for quantity in quantities.values_mut().filter(|quantity| quantity.is_number()) {
-            *quantity = Value::String(quantity.to_string());
-        }
-        if quantities.is_empty() {
-            tree::remove(&mut resources, &crate::path::Path::keys(key));
-        }
-    }
-    Some(resources).filter(is_filled)
+fn resources(resources: Option<&Value>) -> Option<Node> {
+    let Value::Object(resources) = resources? else { return resources.map(Node::from) };
+    let quantities = |value: &Value| match value {
+        Value::Object(map) => Node::map(map.iter().map(|(key, quantity)| {
+            let text = quantity.as_number().map(ToString::to_string);
+            (key.clone().into(), text.map_or_else(|| Node::from(quantity), Node::from))
+        }))
+        .filled(),
+        other => Node::from(other),
+    };
+    let parts = resources.iter().map(|(key, part)| match key.as_str() {
+        "limits" | "requests" => (key.clone().into(), quantities(part)),
+        _ => (key.clone().into(), Node::from(part)),
+    });
+    Some(Node::map(parts).filled()).filter(|resources| *resources != Node::Absent)
 }
 
 fn is_end_actor(subject: &Subject<'_>) -> bool {
     END_ACTORS.contains(&subject.identity.actor.as_str())
 }
 
-fn to_value(value: impl Serialize) -> Value {
-    serde_json::to_value(value).expect("a Kubernetes type is JSON")
+/// A part of a manifest from Kubernetes' own types.
+fn of_kubernetes(part: impl Serialize) -> Node {
+    serde_json::to_value(part).expect("a Kubernetes type is JSON").into()
 }
 
 /// The number of pods that are wanted: what the live object says, and 1 if it says nothing.

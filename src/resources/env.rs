@@ -2,22 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
+use crate::node::{Node, map};
 use crate::spec::EnvVar;
-use crate::tree;
 
 /// Environment variables in order.
 #[derive(Default)]
 pub struct Environment {
-    entries: Vec<Value>,
+    entries: Vec<Node>,
     places: BTreeMap<String, usize>,
 }
 
 impl Environment {
     /// Sets a variable of ours.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
-        self.put(name, json!({"name": name, "value": value.into()}));
+        self.put(name, map! { "name" => name.to_owned(), "value" => value.into() });
     }
 
     /// Sets a variable of ours unless the value is empty.
@@ -30,21 +28,17 @@ impl Environment {
     /// Sets the user's variables; one that overrides ours stands where ours stood.
     pub fn extend(&mut self, variables: &[EnvVar]) {
         for EnvVar { name, value, value_from } in variables {
-            let entry = [
-                ("name", Some(name.as_str().into())),
-                ("value", value.clone().map(Value::String)),
-                ("valueFrom", value_from.clone()),
-            ];
-            self.put(name, tree::object(entry));
+            self.put(name, map! { "name" => name, "value" => value.as_ref(), "valueFrom" => value_from.as_ref() });
         }
     }
 
     /// Sets a variable from a key of a Secret.
     pub fn secret(&mut self, name: &str, secret: &str, key: &str) {
-        self.put(name, json!({"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}));
+        let key = map! { "name" => secret.to_owned(), "key" => key.to_owned() };
+        self.put(name, map! { "name" => name.to_owned(), "valueFrom" => map! { "secretKeyRef" => key } });
     }
 
-    fn put(&mut self, name: &str, entry: Value) {
+    fn put(&mut self, name: &str, entry: Node) {
         match self.places.get(name) {
             Some(place) => self.entries[*place] = entry,
             None => {
@@ -55,7 +49,7 @@ impl Environment {
     }
 
     /// As a container takes it.
-    pub fn into_value(self) -> Value {
-        Value::Array(self.entries)
+    pub fn into_node(self) -> Node {
+        Node::List(self.entries)
     }
 }

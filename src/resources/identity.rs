@@ -1,7 +1,5 @@
 //! Identity never changes in place: a queue or Deployment under another name is another queue or Deployment.
 
-use serde_json::Value;
-
 use super::{OBJECTS, SERVICE_ACCOUNT, Subject, manifest, serviceaccount};
 use crate::api::Object;
 use crate::composed::Plan;
@@ -21,15 +19,14 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
             continue;
         }
         let Some(Plan::Compose(ours)) = plans.get(name) else { continue };
-        let text =
-            |pointer: &str| manifest(ours).and_then(|manifest| manifest.pointer(pointer)).and_then(Value::as_str);
+        let text = |field: &str| manifest(ours).and_then(|manifest| manifest.at(&["metadata", field])?.as_str());
         let fields = if name == SERVICE_ACCOUNT && !is_own_account(subject, object) {
             &[][..]
         } else {
             &[("name", "/metadata/name"), ("namespace", "/metadata/namespace")][..]
         };
         for (field, pointer) in fields {
-            problems.extend(moved(name, field, object.manifest_text(pointer), text(pointer)));
+            problems.extend(moved(name, field, object.manifest_text(pointer), text(field)));
         }
     }
     problems

@@ -1,9 +1,13 @@
 //! Whether a wrapped object is applied: nothing refused it, and what lives is what we emit.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::api::{Condition, Live, Object, when_false};
 use crate::go;
+use crate::node::Node;
 
 /// How far an Object has brought our manifest.
 #[derive(Clone, Debug)]
@@ -20,14 +24,14 @@ pub enum Applied<'a> {
 
 impl<'a> Applied<'a> {
     /// Compares what lives with `manifest`; without one, whatever lives is taken for ours.
-    pub fn read(object: Option<&'a Object>, manifest: Option<&Value>) -> Self {
+    pub fn read(object: Option<&'a Object>, manifest: Option<&Node>) -> Self {
         let Some(object) = object else { return Applied::Missing };
         if let Some(refused) = when_false(object.conditions(), "Synced") {
             return Applied::Refused(refused);
         }
         match (object.live(), manifest) {
             (None, _) => Applied::Missing,
-            (Some(live), Some(manifest)) if !covers(manifest, &live.0, Meaning::of(manifest)) => Applied::Differs(live),
+            (Some(live), Some(manifest)) if !covers(manifest, live) => Applied::Differs(live),
             (Some(live), _) => Applied::Same(live),
         }
     }
@@ -39,6 +43,12 @@ impl<'a> Applied<'a> {
             _ => None,
         }
     }
+}
+
+/// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
+/// A live object that cannot be read does not cover anything.
+fn covers(wanted: &Node, live: &Live) -> bool {
+    live.0.read_as(Covers { wanted, meaning: Meaning::of(wanted) }).is_ok()
 }
 
 /// How values are compared.
@@ -56,27 +66,9 @@ enum Meaning {
 
 impl Meaning {
     /// How the values of a manifest are compared.
-    fn of(manifest: &Value) -> Self {
-        let workload = manifest.get("kind").and_then(Value::as_str) == Some("Deployment");
+    fn of(manifest: &Node) -> Self {
+        let workload = manifest.at(&["kind"]).and_then(Node::as_str) == Some("Deployment");
         if workload { Meaning::Workload } else { Meaning::Plain }
-    }
-}
-
-/// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
-fn covers(wanted: &Value, live: &Value, meaning: Meaning) -> bool {
-    match (wanted, live) {
-        (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, wanted)| match live.get(key) {
-            Some(live) => covers(wanted, live, below(key, meaning)),
-            None => is_zero(wanted, meaning),
-        }),
-        (Value::Array(wanted), Value::Array(live)) => {
-            wanted.len() == live.len() && wanted.iter().zip(live).all(|(wanted, live)| covers(wanted, live, meaning))
-        }
-        (wanted, live) if meaning == Meaning::Quantity => {
-            quantity(wanted).is_some_and(|own| Some(own) == quantity(live)) || wanted == live
-        }
-        (Value::Number(wanted), Value::Number(live)) => wanted.as_f64() == live.as_f64(),
-        (wanted, live) => wanted == live || (live.is_null() && is_zero(wanted, meaning)),
     }
 }
 
@@ -89,23 +81,165 @@ fn below(key: &str, meaning: Meaning) -> Meaning {
     }
 }
 
-/// What Kubernetes may leave out of an object because it says nothing.
-fn is_zero(value: &Value, meaning: Meaning) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(value) => !value,
-        Value::Number(number) => meaning == Meaning::Workload && number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.values().all(|value| is_zero(value, meaning)),
+/// A live value being read, and what it should be. The first difference ends the reading, as an error.
+struct Covers<'w> {
+    wanted: &'w Node,
+    meaning: Meaning,
+}
+
+impl Covers<'_> {
+    fn if_same<E: Error>(&self, same: bool) -> Result<(), E> {
+        if same { Ok(()) } else { Err(E::custom("differs")) }
+    }
+
+    /// A number, or a text: equal as they are, or as quantities.
+    fn if_equal<E: Error>(&self, plain: bool, text: &dyn fmt::Display) -> Result<(), E> {
+        let quantity = || self.meaning == Meaning::Quantity && {
+            let own = match self.wanted {
+                Node::Text(text) => go::quantity(text),
+                Node::Integer(integer) => go::quantity(&integer.to_string()),
+                Node::Number(number) => go::quantity(&number.to_string()),
+                _ => None,
+            };
+            own.is_some() && own == go::quantity(&text.to_string())
+        };
+        self.if_same(plain || quantity())
     }
 }
 
-fn quantity(value: &Value) -> Option<i128> {
+impl<'de> DeserializeSeed<'de> for Covers<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Covers<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what is wanted")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let Node::Map(wanted) = self.wanted else { return self.if_same(false) };
+        let mut seen = Seen::default();
+        while let Some(place) = access.next_key_seed(Place(self.wanted))? {
+            let Some(place) = place else {
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            seen.add(place);
+            let (key, wanted) = &wanted[place];
+            access.next_value_seed(Covers { wanted, meaning: below(key, self.meaning) })?;
+        }
+        let mut missing = wanted.iter().enumerate().filter(|(place, _)| !seen.has(*place));
+        self.if_same(missing.all(|(_, (_, wanted))| is_zero(wanted, self.meaning)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let Node::List(wanted) = self.wanted else { return self.if_same(false) };
+        for wanted in wanted {
+            let read = access.next_element_seed(Covers { wanted, meaning: self.meaning })?;
+            self.if_same(read.is_some())?;
+        }
+        self.if_same(access.next_element::<IgnoredAny>()?.is_none())
+    }
+
+    fn visit_str<E: Error>(self, live: &str) -> Result<(), E> {
+        self.if_equal(self.wanted.as_str() == Some(live), &live)
+    }
+
+    fn visit_bool<E: Error>(self, live: bool) -> Result<(), E> {
+        self.if_same(*self.wanted == Node::Bool(live))
+    }
+
+    fn visit_i64<E: Error>(self, live: i64) -> Result<(), E> {
+        let same = match self.wanted {
+            Node::Integer(wanted) => *wanted == live,
+            Node::Number(wanted) => *wanted == live as f64,
+            _ => false,
+        };
+        self.if_equal(same, &live)
+    }
+
+    fn visit_u64<E: Error>(self, live: u64) -> Result<(), E> {
+        match i64::try_from(live) {
+            Ok(live) => self.visit_i64(live),
+            Err(_) => self.visit_f64(live as f64),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, live: f64) -> Result<(), E> {
+        let same = match self.wanted {
+            Node::Integer(wanted) => *wanted as f64 == live,
+            Node::Number(wanted) => *wanted == live,
+            _ => false,
+        };
+        self.if_equal(same, &live)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.if_same(is_zero(self.wanted, self.meaning))
+    }
+}
+
+/// Where a live key stands in the wanted map.
+struct Place<'a>(&'a Node);
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Place<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Option<usize>, E> {
+        let Node::Map(wanted) = self.0 else { return Ok(None) };
+        Ok(wanted.iter().position(|(name, _)| name == key))
+    }
+}
+
+/// Places that were seen.
+#[derive(Default)]
+struct Seen {
+    first: u64,
+    further: std::collections::BTreeSet<usize>,
+}
+
+impl Seen {
+    fn add(&mut self, place: usize) {
+        if place < 64 {
+            self.first |= 1 << place;
+        } else {
+            self.further.insert(place);
+        }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        if place < 64 { self.first & 1 << place != 0 } else { self.further.contains(&place) }
+    }
+}
+
+/// What Kubernetes may leave out of an object because it says nothing.
+fn is_zero(value: &Node, meaning: Meaning) -> bool {
     match value {
-        Value::String(text) => go::quantity(text),
-        Value::Number(number) => go::quantity(&number.to_string()),
-        _ => None,
+        Node::Absent => true,
+        Node::Bool(value) => !value,
+        Node::Integer(number) => meaning == Meaning::Workload && *number == 0,
+        Node::Number(number) => meaning == Meaning::Workload && *number == 0.0,
+        Node::Text(text) => text.is_empty(),
+        Node::List(list) => list.is_empty(),
+        Node::Map(map) => map.iter().all(|(_, value)| is_zero(value, meaning)),
     }
 }
 
@@ -136,7 +270,15 @@ mod tests {
             ("whole doubles", json!({"a": 3}), json!({"a": 3.0}), true),
         ];
         for (why, wanted, live, same) in rows {
-            assert_eq!(covers(&wanted, &live, Meaning::of(&wanted)), same, "{why}");
+            let (wanted, live) = (json!({"kind": wanted.get("kind"), "in": wanted}), json!({"kind": wanted.get("kind"), "in": live}));
+            let wanted = Node::from(wanted);
+            let encoded = crate::wire::to_struct(&live).expect("an object");
+            let forms = [serde_json::from_value(live), Ok(crate::wire::from_struct(&encoded).expect("a live object"))];
+            for live in forms {
+                let live: Live = live.expect("a live object");
+                let read = live.0.read_as(Covers { wanted: &wanted, meaning: Meaning::of(&wanted) });
+                assert_eq!(read.is_ok(), same, "{why}");
+            }
         }
     }
 }

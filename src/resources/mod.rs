@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
-
 use crate::composed::{Plan, Reason};
 use crate::identity::Identity;
 use crate::inputs::Observed;
+use crate::node::{Node, map};
 use crate::platform::Platform;
 use crate::problem::Problems;
 use crate::spec::Spec;
 use crate::transport::{Binding, Trigger};
-use crate::tree;
 
 pub mod deployment;
 mod env;
@@ -81,7 +79,7 @@ pub struct Subject<'a> {
 pub fn plan(subject: &Subject<'_>) -> Result<BTreeMap<&'static str, Plan>, Problems> {
     Ok(BTreeMap::from([
         (subject.binding.queue_name, Plan::Compose(queue::build(subject))),
-        (SERVICE_ACCOUNT, serviceaccount::plan(subject)),
+        (SERVICE_ACCOUNT, serviceaccount::plan(subject)?),
         (TRIGGER_AUTHENTICATION, triggerauthentication::plan(subject)),
         (SCALED_OBJECT, scaledobject::plan(subject)?),
         (DEPLOYMENT, deployment::plan(subject)),
@@ -103,57 +101,67 @@ impl Subject<'_> {
     }
 
     /// Our labels for a component, over the user's.
-    fn labels(&self, component: &str) -> Map<String, Value> {
+    fn labels(&self, component: &'static str) -> Node {
         let mut labels = self.plain_labels();
-        labels.insert("app.kubernetes.io/name".to_owned(), self.identity.actor.as_str().into());
-        labels.insert("app.kubernetes.io/component".to_owned(), component.into());
-        labels.insert("app.kubernetes.io/part-of".to_owned(), "asya".into());
-        labels.insert("app.kubernetes.io/managed-by".to_owned(), "crossplane".into());
-        labels.insert(ACTOR_LABEL.to_owned(), self.identity.actor.as_str().into());
+        labels.set("app.kubernetes.io/name", &self.identity.actor);
+        labels.set("app.kubernetes.io/component", component);
+        labels.set("app.kubernetes.io/part-of", "asya");
+        labels.set("app.kubernetes.io/managed-by", "crossplane");
+        labels.set(ACTOR_LABEL, &self.identity.actor);
         labels
     }
 
-    fn plain_labels(&self) -> Map<String, Value> {
-        self.labels.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
+    fn plain_labels(&self) -> Node {
+        self.labels.into()
     }
 
     /// The metadata of one of the actor's own Kubernetes objects.
-    fn metadata(&self, name: &str, component: &str) -> Value {
-        json!({"name": name, "namespace": self.identity.namespace, "labels": self.labels(component)})
+    fn metadata(&self, name: &str, component: &'static str) -> Node {
+        map! {
+            "name" => name.to_owned(),
+            "namespace" => &self.identity.namespace,
+            "labels" => self.labels(component),
+        }
     }
 
     /// An Object that wraps a Kubernetes object.
-    fn wrap(&self, wrapper: Wrapper) -> Value {
-        json!({
-            "apiVersion": "kubernetes.crossplane.io/v1alpha2",
-            "kind": "Object",
-            "metadata": {"labels": wrapper.labels},
-            "spec": tree::object([
-                ("forProvider", Some(json!({"manifest": wrapper.manifest}))),
-                ("managementPolicies", wrapper.management_policies),
-                ("providerConfigRef", Some(json!({"name": self.platform.kubernetes_provider_config.name}))),
-                ("readiness", Some(wrapper.readiness)),
-                ("watch", wrapper.watch.then_some(Value::Bool(true))),
-            ]),
-        })
+    fn wrap(&self, wrapper: Wrapper) -> Node {
+        let spec = map! {
+            "forProvider" => map! { "manifest" => wrapper.manifest },
+            "managementPolicies" => wrapper.management_policies,
+            "providerConfigRef" => map! { "name" => &self.platform.kubernetes_provider_config.name },
+            "readiness" => wrapper.readiness,
+            "watch" => wrapper.watch.then_some(true),
+        };
+        object(wrapper.labels, spec)
+    }
+}
+
+/// An Object of provider-kubernetes.
+fn object(labels: Node, spec: impl Into<Node>) -> Node {
+    map! {
+        "apiVersion" => "kubernetes.crossplane.io/v1alpha2",
+        "kind" => "Object",
+        "metadata" => map! { "labels" => labels },
+        "spec" => spec.into(),
     }
 }
 
 /// What distinguishes one Object from another.
 struct Wrapper {
-    labels: Map<String, Value>,
-    manifest: Value,
-    readiness: Value,
+    labels: Node,
+    manifest: Node,
+    readiness: Node,
     watch: bool,
-    management_policies: Option<Value>,
+    management_policies: Option<Node>,
 }
 
 /// The readiness policy of objects that are ready as soon as they exist.
-fn once_created() -> Value {
-    json!({"policy": "SuccessfulCreate"})
+fn once_created() -> Node {
+    map! { "policy" => "SuccessfulCreate" }
 }
 
 /// The manifest inside an Object.
-pub fn manifest(object: &Value) -> Option<&Value> {
-    object.pointer("/spec/forProvider/manifest")
+pub fn manifest(object: &Node) -> Option<&Node> {
+    object.at(&["spec", "forProvider", "manifest"])
 }

@@ -1,14 +1,13 @@
 //! The queue's managed resource.
 
-use serde_json::{Value, json};
-
 use super::Subject;
 use crate::api::{Condition, Queue, condition, is_true, when_false};
+use crate::node::{Node, map};
 
 /// The queue as its broker builds it, with our labels.
-pub fn build(subject: &Subject<'_>) -> Value {
+pub fn build(subject: &Subject<'_>) -> Node {
     let mut queue = subject.binding.queue.clone();
-    queue["metadata"] = json!({"labels": subject.labels("queue")});
+    queue.set("metadata", map! { "labels" => subject.labels("queue") });
     queue
 }
 

@@ -1,16 +1,16 @@
 //! The ScaledObject: how KEDA scales the Deployment.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{SCALED_OBJECT, Subject, Wrapper, triggerauthentication};
 use crate::api::{Condition, Live, condition};
 use crate::composed::{Plan, Reason};
 use crate::inputs::Observed;
+use crate::node::{Node, list, map};
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::spec::Advanced;
 use crate::transport::Trigger;
-use crate::tree;
 
 /// The name of the trigger that watches the actor's own queue.
 pub const OWN_TRIGGER: &str = "queue";
@@ -39,42 +39,43 @@ pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
     }
 }
 
-fn build(subject: &Subject<'_>, trigger: &Value) -> Value {
+fn build(subject: &Subject<'_>, trigger: &Node) -> Node {
     let component = "scaledobject";
-    let manifest = json!({
-        "apiVersion": "keda.sh/v1alpha1",
-        "kind": "ScaledObject",
-        "metadata": subject.metadata(&subject.identity.actor, component),
-        "spec": spec(subject, trigger),
-    });
+    let manifest = map! {
+        "apiVersion" => "keda.sh/v1alpha1",
+        "kind" => "ScaledObject",
+        "metadata" => subject.metadata(&subject.identity.actor, component),
+        "spec" => spec(subject, trigger),
+    };
     subject.wrap(Wrapper {
         labels: subject.labels(component),
         manifest,
-        readiness: json!({"policy": "DeriveFromObject"}),
+        readiness: map! { "policy" => "DeriveFromObject" },
         watch: subject.platform.keda.watch,
         management_policies: None,
     })
 }
 
-fn spec(subject: &Subject<'_>, trigger: &Value) -> Value {
+fn spec(subject: &Subject<'_>, trigger: &Node) -> Node {
     let (actor, scaling) = (&subject.identity.actor, &subject.spec.scaling);
     let mut own = trigger.clone();
-    own["authenticationRef"] = json!({"name": triggerauthentication::name(actor)});
-    let triggers: Vec<Value> = std::iter::once(own).chain(scaling.additional_triggers.iter().cloned()).collect();
-    json!({
-        "scaleTargetRef": {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "name": actor,
-            "envSourceContainerName": env_source(&scaling.additional_triggers),
-        },
-        "minReplicaCount": scaling.min_replica_count,
-        "maxReplicaCount": scaling.max_replica_count,
-        "pollingInterval": scaling.polling_interval,
-        "cooldownPeriod": scaling.cooldown_period,
-        "triggers": triggers,
-        "advanced": advanced(actor, scaling.advanced.as_ref()),
-    })
+    own.set("authenticationRef", map! { "name" => triggerauthentication::name(actor) });
+    let triggers: Vec<Node> = std::iter::once(own).chain(scaling.additional_triggers.iter().map(Node::from)).collect();
+    let target = map! {
+        "apiVersion" => "apps/v1",
+        "kind" => "Deployment",
+        "name" => actor,
+        "envSourceContainerName" => env_source(&scaling.additional_triggers),
+    };
+    map! {
+        "scaleTargetRef" => target,
+        "minReplicaCount" => scaling.min_replica_count,
+        "maxReplicaCount" => scaling.max_replica_count,
+        "pollingInterval" => scaling.polling_interval,
+        "cooldownPeriod" => scaling.cooldown_period,
+        "triggers" => triggers,
+        "advanced" => advanced(actor, scaling.advanced.as_ref()),
+    }
 }
 
 /// The container whose environment KEDA resolves: ours, which cannot lack a Secret, unless a trigger reads the user's.
@@ -88,48 +89,43 @@ fn env_source(triggers: &[Value]) -> &'static str {
     if triggers.iter().any(keys) { "asya-runtime" } else { "asya-sidecar" }
 }
 
-fn advanced(actor: &str, advanced: Option<&Advanced>) -> Value {
-    let hpa =
-        tree::object([("name", (actor.len() > LONGEST_FOR_HPA).then(|| actor.into())), ("behavior", Some(behavior()))]);
-    tree::object([
-        ("horizontalPodAutoscalerConfig", Some(hpa)),
-        (
-            "restoreToOriginalReplicaCount",
-            advanced.and_then(|advanced| advanced.restore_to_original_replica_count).map(Value::Bool),
-        ),
-        ("scalingModifiers", advanced.and_then(modifiers)),
-    ])
+fn advanced(actor: &str, advanced: Option<&Advanced>) -> Node {
+    let name = (actor.len() > LONGEST_FOR_HPA).then(|| actor.to_owned());
+    map! {
+        "horizontalPodAutoscalerConfig" => map! { "name" => name, "behavior" => behavior() },
+        "restoreToOriginalReplicaCount" => advanced.and_then(|advanced| advanced.restore_to_original_replica_count),
+        "scalingModifiers" => advanced.filter(|advanced| advanced.formula.is_some()).map(modifiers),
+    }
 }
 
-fn modifiers(advanced: &Advanced) -> Option<Value> {
-    let text = |text: &Option<String>| text.clone().map(Value::String);
-    advanced.formula.as_ref()?;
-    Some(tree::object([
-        ("formula", text(&advanced.formula)),
-        ("target", text(&advanced.target)),
-        ("activationTarget", text(&advanced.activation_target)),
-        ("metricType", text(&advanced.metric_type)),
-    ]))
+fn modifiers(advanced: &Advanced) -> Node {
+    map! {
+        "formula" => advanced.formula.as_ref(),
+        "target" => advanced.target.as_ref(),
+        "activationTarget" => advanced.activation_target.as_ref(),
+        "metricType" => advanced.metric_type.as_ref(),
+    }
 }
 
 /// Down one pod a minute after five minutes, up ten pods or double a minute at once.
-fn behavior() -> Value {
-    let policy = |kind: &str, value: u32| json!({"type": kind, "value": value, "periodSeconds": 60});
-    json!({
-        "scaleDown": {"stabilizationWindowSeconds": 300, "policies": [policy("Pods", 1)]},
-        "scaleUp": {"stabilizationWindowSeconds": 0, "policies": [policy("Pods", 10), policy("Percent", 100)]},
-    })
+fn behavior() -> Node {
+    let policy = |kind: &'static str, value: i64| map! { "type" => kind, "value" => value, "periodSeconds" => 60 };
+    let rules = |seconds: i64, policies: Node| map! { "stabilizationWindowSeconds" => seconds, "policies" => policies };
+    map! {
+        "scaleDown" => rules(300, list![policy("Pods", 1)]),
+        "scaleUp" => rules(0, list![policy("Pods", 10), policy("Percent", 100)]),
+    }
 }
 
-/// The own trigger of the ScaledObject that exists.
-pub fn own_trigger(observed: &Observed) -> Option<&Value> {
+/// The URL in the own trigger of the ScaledObject that exists.
+pub fn own_queue_url(observed: &Observed) -> Option<String> {
+    const TRIGGERS: &str = "/spec/triggers";
     let object = observed.objects.get(SCALED_OBJECT)?;
-    let own = |manifest: &'_ Value| -> Option<usize> {
-        let triggers = manifest.pointer("/spec/triggers")?.as_array()?;
-        triggers.iter().position(|trigger| trigger.get("name").and_then(Value::as_str) == Some(OWN_TRIGGER))
-    };
-    let manifests = [object.live().map(|live| &live.0), object.asked()];
-    manifests.into_iter().flatten().find_map(|manifest| manifest.pointer("/spec/triggers")?.get(own(manifest)?))
+    let lists: [Option<Vec<Value>>; 2] =
+        [object.live().and_then(|live| live.0.at(TRIGGERS)), object.asked(TRIGGERS)];
+    let is_own = |trigger: &&Value| trigger.get("name").and_then(Value::as_str) == Some(OWN_TRIGGER);
+    let own = lists.iter().flatten().find_map(|list| list.iter().find(is_own))?;
+    own.pointer("/metadata/queueURL").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// What KEDA says of the ScaledObject.

@@ -1,85 +1,89 @@
 //! The ServiceAccount of the pods: one for all actors of a namespace, unless its name holds `{actor}`.
 
-use std::collections::BTreeMap;
-
+use k8s_openapi::Resource as _;
 use k8s_openapi::api::core::v1::ServiceAccount;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, once_created};
+use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, object, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
-use crate::tree;
+use crate::node::{Node, list, map};
+use crate::path::Path;
+use crate::problem::{Problem, Problems, Source};
 
 /// Emitted with IRSA. Without it, a shared one that would be deleted with its Object first loses that power.
-pub fn plan(subject: &Subject<'_>) -> Plan {
+///
+/// # Errors
+/// If it exists and has to be emitted as it is, and cannot be read.
+pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
     let Some(name) = subject.platform.service_account(&subject.identity.namespace, &subject.identity.actor) else {
         return disarm(subject);
     };
     let own = subject.platform.account_is_own();
-    let labels = if own { subject.labels("serviceaccount") } else { shared_labels() };
-    let manifest = manifest(subject, name, labels.clone());
     let mut wrapper_labels = subject.plain_labels();
-    wrapper_labels.extend(labels);
-    Plan::Compose(subject.wrap(Wrapper {
+    if own {
+        wrapper_labels = subject.labels("serviceaccount");
+    } else {
+        SHARED_LABELS.iter().for_each(|(key, value)| wrapper_labels.set(key, *value));
+    }
+    let labels = if own { wrapper_labels.clone() } else { shared_labels() };
+    Ok(Plan::Compose(subject.wrap(Wrapper {
         labels: wrapper_labels,
-        manifest,
+        manifest: manifest(subject, name, labels),
         readiness: once_created(),
         watch: false,
         management_policies: (!own).then(keep),
-    }))
+    })))
 }
 
 /// Everything but Delete: the account stays for the other actors.
-fn keep() -> Value {
-    json!(["Observe", "Create", "Update"])
+fn keep() -> Node {
+    list!["Observe", "Create", "Update"]
 }
 
 /// The labels that are the same whichever actor emits the account.
-fn shared_labels() -> Map<String, Value> {
-    let labels = [("app.kubernetes.io/part-of", "asya"), ("app.kubernetes.io/managed-by", "crossplane")];
-    labels.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
+const SHARED_LABELS: [(&str, &str); 2] =
+    [("app.kubernetes.io/part-of", "asya"), ("app.kubernetes.io/managed-by", "crossplane")];
+
+fn shared_labels() -> Node {
+    Node::map(SHARED_LABELS.map(|(key, value)| (key.into(), value.into())))
 }
 
-fn manifest(subject: &Subject<'_>, name: String, labels: Map<String, Value>) -> Value {
+fn manifest(subject: &Subject<'_>, name: String, labels: Node) -> Node {
     let role = subject.platform.role_arn(&subject.identity.namespace, &subject.identity.actor);
-    let annotations = (!role.is_empty()).then(|| BTreeMap::from([("eks.amazonaws.com/role-arn".to_owned(), role)]));
-    let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value.as_str()?.to_owned()))).collect();
-    let metadata = ObjectMeta {
-        name: Some(name),
-        namespace: Some(subject.identity.namespace.clone()),
-        labels: Some(labels),
-        annotations,
-        ..ObjectMeta::default()
+    let metadata = map! {
+        "name" => name,
+        "namespace" => &subject.identity.namespace,
+        "labels" => labels,
+        "annotations" => (!role.is_empty()).then(|| map! { "eks.amazonaws.com/role-arn" => role }),
     };
-    let account = ServiceAccount { metadata, ..ServiceAccount::default() };
-    serde_json::to_value(account).expect("a ServiceAccount is JSON")
+    map! { "apiVersion" => ServiceAccount::API_VERSION, "kind" => ServiceAccount::KIND, "metadata" => metadata }
 }
 
 /// An observed account that is not wanted any more: emitted once more without Delete if it is shared, else let go.
-fn disarm(subject: &Subject<'_>) -> Plan {
-    let Some(object) = subject.observed.objects.get(SERVICE_ACCOUNT).filter(|object| object.deletes()) else {
-        return Plan::Omit;
+fn disarm(subject: &Subject<'_>) -> Result<Plan, Problems> {
+    let Some(account) = subject.observed.objects.get(SERVICE_ACCOUNT).filter(|object| object.deletes()) else {
+        return Ok(Plan::Omit);
     };
-    if is_actors_own(object, &subject.identity.actor) {
-        return Plan::Omit;
+    if is_actors_own(account, &subject.identity.actor) {
+        return Ok(Plan::Omit);
     }
-    let mut spec = object.spec.clone();
-    let policies = without_delete(spec.get("managementPolicies"));
-    tree::overlay(&mut spec, &json!({"managementPolicies": policies}));
-    Plan::Compose(json!({
-        "apiVersion": "kubernetes.crossplane.io/v1alpha2",
-        "kind": "Object",
-        "metadata": {"labels": shared_labels()},
-        "spec": spec,
-    }))
+    let mut spec = Node::from(account.spec.read::<Value>().map_err(|error| unreadable(&error))?);
+    spec.set("managementPolicies", without_delete(spec.at(&["managementPolicies"])));
+    Ok(Plan::Compose(object(shared_labels(), spec)))
+}
+
+fn unreadable(error: &str) -> Problem {
+    let what = format!("observed resource `{SERVICE_ACCOUNT}`: its spec cannot be read: {error}");
+    Problem::value(Path::root(), Source::Nobody, what).hint("look at what wrote it; nothing was changed")
 }
 
 /// What the provider may do already, but for Delete.
-fn without_delete(policies: Option<&Value>) -> Value {
-    match policies.and_then(Value::as_array) {
-        Some(policies) if !policies.is_empty() && !policies.contains(&"*".into()) => {
-            policies.iter().filter(|policy| *policy != "Delete").cloned().collect()
+fn without_delete(policies: Option<&Node>) -> Node {
+    let says = |policy: &Node, word: &str| policy.as_str() == Some(word);
+    match policies {
+        Some(Node::List(list)) if !list.is_empty() && !list.iter().any(|policy| says(policy, "*")) => {
+            Node::List(list.iter().filter(|policy| !says(policy, "Delete")).cloned().collect())
         }
         _ => keep(),
     }

@@ -1,9 +1,8 @@
 //! The TriggerAuthentication: how KEDA may look at the queue.
 
-use serde_json::json;
-
 use super::{Subject, Wrapper, once_created};
 use crate::composed::Plan;
+use crate::node::map;
 
 /// Its name, from the actor's.
 pub fn name(actor: &str) -> String {
@@ -16,12 +15,12 @@ pub fn plan(subject: &Subject<'_>) -> Plan {
         return Plan::Omit;
     }
     let component = "triggerauthentication";
-    let manifest = json!({
-        "apiVersion": "keda.sh/v1alpha1",
-        "kind": "TriggerAuthentication",
-        "metadata": subject.metadata(&name(&subject.identity.actor), component),
-        "spec": subject.binding.authentication,
-    });
+    let manifest = map! {
+        "apiVersion" => "keda.sh/v1alpha1",
+        "kind" => "TriggerAuthentication",
+        "metadata" => subject.metadata(&name(&subject.identity.actor), component),
+        "spec" => subject.binding.authentication.clone(),
+    };
     Plan::Compose(subject.wrap(Wrapper {
         labels: subject.labels(component),
         manifest,

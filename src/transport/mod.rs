@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::identity::Identity;
 use crate::inputs::{Composite, Observed};
+use crate::node::Node;
 use crate::path::Path;
 use crate::platform::Platform;
 use crate::spec::Spec;
@@ -23,11 +24,11 @@ pub struct Binding {
     /// The composition-resource name of the queue.
     pub queue_name: &'static str,
     /// The queue's managed resource, without labels.
-    pub queue: Value,
+    pub queue: Node,
     /// What KEDA watches.
     pub trigger: Trigger,
     /// How KEDA authenticates: the `spec` of a TriggerAuthentication.
-    pub authentication: Value,
+    pub authentication: Node,
     /// The sidecar's environment, in order.
     pub env: Vec<(&'static str, String)>,
     /// A Secret whose keys become environment variables of the sidecar.
@@ -38,9 +39,9 @@ pub struct Binding {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
     /// The queue exists, and this is where.
-    Known(Value),
+    Known(Node),
     /// The queue was there; good for what exists already.
-    LastKnown(Value),
+    LastKnown(Node),
     /// Nobody knows where the queue is.
     Unknown,
 }

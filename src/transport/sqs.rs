@@ -1,11 +1,12 @@
 //! Amazon SQS: the Queue of provider-aws-sqs, KEDA's `aws-sqs-queue` trigger, the sidecar's settings.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Binding, Trigger};
 use crate::go;
 use crate::identity::Identity;
 use crate::inputs::{Composite, Observed};
+use crate::node::{Node, list, map};
 use crate::path::Path;
 use crate::platform::{AuthProvider, DeletionPolicy, DlqMode, Keda, Platform};
 use crate::resources::scaledobject;
@@ -46,37 +47,34 @@ pub fn bind(
 }
 
 /// The Queue, without labels.
-fn queue(identity: &Identity, platform: &Platform) -> Value {
+fn queue(identity: &Identity, platform: &Platform) -> Node {
     let (deletion, management) = match platform.sqs.deletion_policy {
-        DeletionPolicy::Delete => ("Delete", json!(["Observe", "Create", "Update", "Delete"])),
-        DeletionPolicy::Orphan => ("Orphan", json!(["Observe", "Create", "Update"])),
+        DeletionPolicy::Delete => ("Delete", list!["Observe", "Create", "Update", "Delete"]),
+        DeletionPolicy::Orphan => ("Orphan", list!["Observe", "Create", "Update"]),
     };
-    json!({
-        "apiVersion": "sqs.aws.upbound.io/v1beta1",
-        "kind": "Queue",
-        "spec": {
-            "forProvider": tree::object([
-                ("name", Some(identity.queue().into())),
-                ("region", Some(platform.aws_region.as_str().into())),
-                ("visibilityTimeoutSeconds", Some(platform.sqs.visibility_timeout_seconds.into())),
-                ("messageRetentionSeconds", Some(platform.sqs.message_retention_seconds.into())),
-                ("receiveWaitTimeSeconds", Some(platform.sqs.receive_wait_time_seconds.into())),
-                ("redrivePolicy", redrive_policy(identity, platform).map(Value::String)),
-                ("tags", Some(tags(identity, platform))),
-            ]),
-            "providerConfigRef": {"name": platform.aws_provider_config.name},
-            "deletionPolicy": deletion,
-            "managementPolicies": management,
-        },
-    })
+    let queue = map! {
+        "name" => identity.queue(),
+        "region" => &platform.aws_region,
+        "visibilityTimeoutSeconds" => platform.sqs.visibility_timeout_seconds,
+        "messageRetentionSeconds" => platform.sqs.message_retention_seconds,
+        "receiveWaitTimeSeconds" => platform.sqs.receive_wait_time_seconds,
+        "redrivePolicy" => redrive_policy(identity, platform),
+        "tags" => tags(identity, platform),
+    };
+    let spec = map! {
+        "forProvider" => queue,
+        "providerConfigRef" => map! { "name" => &platform.aws_provider_config.name },
+        "deletionPolicy" => deletion,
+        "managementPolicies" => management,
+    };
+    map! { "apiVersion" => "sqs.aws.upbound.io/v1beta1", "kind" => "Queue", "spec" => spec }
 }
 
-fn tags(identity: &Identity, platform: &Platform) -> Value {
-    let mut tags: Map<String, Value> =
-        platform.aws_resource_tags.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-    tags.insert(NAMESPACE_TAG.to_owned(), identity.namespace.as_str().into());
-    tags.insert(ACTOR_TAG.to_owned(), identity.actor.as_str().into());
-    Value::Object(tags)
+fn tags(identity: &Identity, platform: &Platform) -> Node {
+    let mut tags = Node::from(&platform.aws_resource_tags);
+    tags.set(NAMESPACE_TAG, &identity.namespace);
+    tags.set(ACTOR_TAG, &identity.actor);
+    tags
 }
 
 /// The tag that names the namespace a queue belongs to.
@@ -109,35 +107,34 @@ pub fn partition(region: &str) -> &'static str {
 
 fn trigger(spec: &Spec, platform: &Platform, composite: &Composite, observed: &Observed) -> Trigger {
     let build = |url: &str| {
-        json!({
-            "type": "aws-sqs-queue",
-            "name": scaledobject::OWN_TRIGGER,
-            "metadata": tree::object([
-                ("queueURL", Some(url.into())),
-                ("queueLength", Some(spec.scaling.queue_length.to_string().into())),
-                ("awsRegion", Some(platform.aws_region.as_str().into())),
-                ("awsEndpoint", tree::text(platform.keda_endpoint())),
-            ]),
-        })
+        let metadata = map! {
+            "queueURL" => url.to_owned(),
+            "queueLength" => spec.scaling.queue_length.to_string(),
+            "awsRegion" => &platform.aws_region,
+            "awsEndpoint" => Node::text(platform.keda_endpoint()),
+        };
+        map! { "type" => "aws-sqs-queue", "name" => scaledobject::OWN_TRIGGER, "metadata" => metadata }
     };
     if let Some(url) = observed.queue.as_ref().and_then(|queue| queue.url()) {
         return Trigger::Known(build(url));
     }
-    let own = scaledobject::own_trigger(observed).and_then(|trigger| trigger.pointer("/metadata/queueURL")?.as_str());
-    match own.or(composite.status.queue_url.as_deref()).filter(|url| !url.is_empty()) {
+    let own = scaledobject::own_queue_url(observed);
+    match own.as_deref().or(composite.status.queue_url.as_deref()).filter(|url| !url.is_empty()) {
         Some(url) => Trigger::LastKnown(build(url)),
         None => Trigger::Unknown,
     }
 }
 
-fn authentication(keda: &Keda) -> Value {
-    let key = |parameter: &str, key: &str| json!({"parameter": parameter, "name": keda.secret_ref.name, "key": key});
+fn authentication(keda: &Keda) -> Node {
+    let key = |parameter: &'static str, key: &String| {
+        map! { "parameter" => parameter, "name" => &keda.secret_ref.name, "key" => key }
+    };
     match keda.auth_provider {
-        AuthProvider::PodIdentity => json!({"podIdentity": {"provider": "aws"}}),
-        AuthProvider::Secret => json!({"secretTargetRef": [
+        AuthProvider::PodIdentity => map! { "podIdentity" => map! { "provider" => "aws" } },
+        AuthProvider::Secret => map! { "secretTargetRef" => list![
             key("awsAccessKeyID", &keda.secret_ref.access_key_id_key),
             key("awsSecretAccessKey", &keda.secret_ref.secret_access_key_key),
-        ]}),
+        ] },
     }
 }
 

@@ -57,6 +57,12 @@ impl<'de> Message<'de> {
         self.more.is_none().then_some(self.piece)
     }
 
+    /// A copy of all of it, in one piece.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let more = self.more.iter().flat_map(|more| &more.0).copied();
+        std::iter::once(self.piece).chain(more).collect::<Vec<_>>().concat()
+    }
+
     /// Its fields, one after the other.
     #[inline]
     pub fn fields(&self) -> Fields<'de> {

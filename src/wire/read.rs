@@ -3,6 +3,7 @@
 //! What protobuf says about repeated fields and keys holds here too (the last one wins, messages merge). Stricter than
 //! protobuf: a number must be finite, as in JSON. More lenient: what nobody reads is not checked.
 
+use prost::Message as _;
 use serde::Deserializer;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserialize, DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -13,6 +14,7 @@ use super::fields::{Fields, Message};
 use super::value::{Value, next_item};
 use super::{MAX_DEPTH, RawStruct, ReadError};
 use crate::path::Step;
+use crate::unread::Unread;
 
 /// Reads an object.
 ///
@@ -22,6 +24,15 @@ use crate::path::Step;
 /// The first thing that is malformed, not finite, nested deeper than [`MAX_DEPTH`] or not what `T` expects.
 pub fn from_struct<'de, T: Deserialize<'de>>(object: &'de RawStruct) -> Result<T, ReadError> {
     T::deserialize(Reader { value: Value::Root(object), depth: 0 }).map_err(ReadError::shortened)
+}
+
+/// Reads an object from the encoded entries of its Struct.
+///
+/// # Errors
+/// As for [`from_struct`].
+pub(crate) fn from_entries<'de, S: DeserializeSeed<'de>>(entries: &'de [u8], seed: S) -> Result<S::Value, ReadError> {
+    let value = Value::Struct(Message::new(entries));
+    seed.deserialize(Reader { value, depth: 0 }).map_err(ReadError::shortened)
 }
 
 /// Whole numbers below this are exact in a double; from here on they may have been rounded.
@@ -130,10 +141,15 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        visitor.visit_newtype_struct(self)
+        match self.value {
+            _ if name != Unread::NAME => visitor.visit_newtype_struct(self),
+            Value::Struct(message) => visitor.visit_byte_buf(message.to_vec()),
+            Value::Root(object) => visitor.visit_byte_buf(object.encode_to_vec()),
+            _ => self.deserialize_any(visitor),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

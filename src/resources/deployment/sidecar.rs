@@ -1,16 +1,15 @@
 //! The routing sidecar's container.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::super::Subject;
 use super::super::env::Environment;
 use super::{common_mounts, is_end_actor, resources};
+use crate::node::{Node, list, map};
 use crate::platform::Image;
-use crate::tree;
 
 /// The container.
-pub fn sidecar(subject: &Subject<'_>) -> Value {
+pub fn sidecar(subject: &Subject<'_>) -> Node {
     let (own, platform) = (&subject.spec.sidecar, &subject.platform.sidecar);
     let image = own.image.as_ref().map(|image| Image::read(image, &platform.image));
     let policies = [
@@ -21,20 +20,20 @@ pub fn sidecar(subject: &Subject<'_>) -> Value {
     ];
     let policy = policies.into_iter().flatten().next().map_or("IfNotPresent", String::as_str);
     let image = image.as_ref().unwrap_or(&platform.image);
-    let env_from = subject.binding.env_secret.as_ref().map(|secret| json!([{"secretRef": {"name": secret}}]));
-    tree::object([
-        ("name", Some("asya-sidecar".into())),
-        ("image", Some(image.reference().into())),
-        ("imagePullPolicy", Some(policy.into())),
-        ("ports", Some(json!([{"name": "metrics", "containerPort": 8080, "protocol": "TCP"}]))),
-        ("env", Some(sidecar_env(subject))),
-        ("envFrom", env_from),
-        ("volumeMounts", Some(Value::Array(common_mounts(&platform.socket_dir)))),
-        ("resources", resources(own.resources.as_ref()).or_else(|| resources(Some(&platform.resources)))),
-    ])
+    let secret = subject.binding.env_secret.as_ref();
+    map! {
+        "name" => "asya-sidecar",
+        "image" => image.reference(),
+        "imagePullPolicy" => policy.to_owned(),
+        "ports" => list![map! { "name" => "metrics", "containerPort" => 8080, "protocol" => "TCP" }],
+        "env" => sidecar_env(subject),
+        "envFrom" => secret.map(|secret| list![map! { "secretRef" => map! { "name" => secret } }]),
+        "volumeMounts" => common_mounts(&platform.socket_dir),
+        "resources" => resources(own.resources.as_ref()).or_else(|| resources(Some(&platform.resources))),
+    }
 }
 
-fn sidecar_env(subject: &Subject<'_>) -> Value {
+fn sidecar_env(subject: &Subject<'_>) -> Node {
     let (spec, platform, actor) = (subject.spec, &subject.platform.sidecar, &subject.identity.actor);
     let mut env = Environment::default();
     env.set("ASYA_LOG_LEVEL", "info");
@@ -56,7 +55,7 @@ fn sidecar_env(subject: &Subject<'_>) -> Value {
     env.set_filled("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
     env.set_filled("OTEL_EXPORTER_OTLP_PROTOCOL", protocol);
     env.extend(&spec.sidecar.env);
-    env.into_value()
+    env.into_node()
 }
 
 /// Retries as the sidecar reads them: compact JSON.

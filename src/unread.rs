@@ -1,0 +1,195 @@
+//! Objects that came and that nobody has read yet: what is asked of them is read where it stands.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::wire;
+
+/// An object as it came; only what somebody asks for is read.
+///
+/// From a request it is the bytes it came in, from a file a tree; both are read alike.
+#[derive(Clone, Default, PartialEq)]
+pub struct Unread(Form);
+
+#[derive(Clone, PartialEq)]
+enum Form {
+    Tree(Map<String, Value>),
+    /// The entries of an encoded `google.protobuf.Struct`.
+    Encoded(Vec<u8>),
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Form::Tree(Map::new())
+    }
+}
+
+impl Unread {
+    /// Under this name, [`wire`]'s reader hands out an object's bytes instead of its content.
+    pub(crate) const NAME: &str = "function_asya::Unread";
+
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// The first thing in it that is not what `T` expects.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        self.read_as(std::marker::PhantomData)
+    }
+
+    /// Reads all of it, as `seed` says.
+    ///
+    /// # Errors
+    /// The first thing in it that is not what `seed` expects.
+    pub fn read_as<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, String> {
+        match &self.0 {
+            Form::Tree(map) => seed.deserialize(map).map_err(|error| error.to_string()),
+            Form::Encoded(bytes) => wire::read::from_entries(bytes, seed).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// What stands at a pointer such as `/metadata/name`, if it is a `T`.
+    pub fn at<'a, T: Deserialize<'a>>(&'a self, pointer: &str) -> Option<T> {
+        let (key, rest) = split(pointer);
+        self.read_as(At { key, rest, read: std::marker::PhantomData }).ok().flatten()
+    }
+}
+
+/// How much it holds, never what: objects hold secrets.
+impl fmt::Debug for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Form::Tree(map) => write!(f, "Unread({} keys)", map.len()),
+            Form::Encoded(bytes) => write!(f, "Unread({} bytes)", bytes.len()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Unread {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(Unread::NAME, Taken)
+    }
+}
+
+/// Takes an object in whatever form it comes.
+struct Taken;
+
+impl<'de> Visitor<'de> for Taken {
+    type Value = Unread;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Unread, D::Error> {
+        Map::deserialize(deserializer).map(|map| Unread(Form::Tree(map)))
+    }
+
+    fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Unread, E> {
+        Ok(Unread(Form::Encoded(bytes)))
+    }
+}
+
+/// The first key of a pointer, and what is left of it.
+fn split(pointer: &str) -> (&str, &str) {
+    let pointer = pointer.trim_start_matches('/');
+    pointer.split_once('/').unwrap_or((pointer, ""))
+}
+
+/// Walks to where a pointer leads, past everything else.
+struct At<'p, T> {
+    key: &'p str,
+    rest: &'p str,
+    read: std::marker::PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for At<'_, T> {
+    type Value = Option<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for At<'_, T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Option<T>, A::Error> {
+        let mut found = None;
+        while let Some(is_it) = access.next_key_seed(Is(self.key))? {
+            if !is_it {
+                access.next_value::<IgnoredAny>()?;
+            } else if self.rest.is_empty() {
+                found = Some(access.next_value()?);
+            } else {
+                let (key, rest) = split(self.rest);
+                found = access.next_value_seed(At { key, rest, read: self.read })?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a key is this one.
+struct Is<'p>(&'p str);
+
+impl<'de> DeserializeSeed<'de> for Is<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<bool, E> {
+        Ok(key == self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read_alike() {
+        let object = json!({"spec": {"name": "a", "counts": [1, 2], "none": null, "inner": {"deep": true}}});
+        let wrapped = wire::to_struct(&json!({ "object": object })).expect("an object");
+        let encoded: BTreeMap<String, Unread> = wire::from_struct(&wrapped).expect("it can be read");
+        let forms: [Unread; 2] = [serde_json::from_value(object.clone()).expect("a map"), encoded["object"].clone()];
+        for form in forms {
+            assert_eq!(form.read::<Value>().expect("all of it"), object);
+            assert_eq!(form.at::<&str>("/spec/name"), Some("a"));
+            assert_eq!(form.at::<Vec<i64>>("/spec/counts"), Some(vec![1, 2]));
+            assert_eq!(form.at::<bool>("/spec/inner/deep"), Some(true));
+            assert_eq!(form.at::<bool>("/spec/inner/shallow"), None, "an unknown key");
+            assert_eq!(form.at::<i64>("/spec/name"), None, "another type");
+            assert_eq!(form.at::<&str>("/spec/name/deeper"), None, "below a text");
+        }
+    }
+
+    #[test]
+    fn only_objects_are_taken() {
+        let error = serde_json::from_value::<Unread>(json!([1])).expect_err("a list").to_string();
+        assert_eq!(error, "invalid type: sequence, expected a map");
+        let wrapped = wire::to_struct(&json!({ "object": 5 })).expect("an object");
+        let error = wire::from_struct::<BTreeMap<String, Unread>>(&wrapped).expect_err("a number").to_string();
+        assert_eq!(error, "object: invalid type: integer `5`, expected a map");
+    }
+}
