@@ -2,7 +2,6 @@
 //!
 //! `cargo bench --bench instructions` runs each case below callgrind and compares with `benches/instructions.txt`: more
 //! than 5 % above is a failure. `BLESS=1` records what was counted. The counts depend on the compiler, so the file names it.
-#![expect(missing_docs, reason = "a bench")]
 
 mod cases;
 mod corpus;

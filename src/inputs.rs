@@ -1,6 +1,7 @@
 //! What one call is given: the composite, the flavors and settings that were asked for, and what is observed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
@@ -94,8 +95,8 @@ pub struct EnvironmentConfig {
     /// Its name, labels and annotations.
     pub metadata: Metadata,
     /// What it holds.
-    #[serde(deserialize_with = "or_default")]
-    pub data: Value,
+    #[serde(deserialize_with = "shared")]
+    pub data: Arc<Value>,
 }
 
 /// The composed resources of ours that exist, by the names of [`crate::resources`].
@@ -112,6 +113,10 @@ impl Observed {
     pub fn is_empty(&self) -> bool {
         self.queue.is_none() && self.objects.is_empty()
     }
+}
+
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Arc::new)
 }
 
 /// Reads a value, taking an explicit null for the default.

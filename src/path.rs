@@ -103,6 +103,28 @@ impl Path {
     }
 }
 
+/// Where a walk through an object is. A [`Path`] costs allocations, so it is written down only where it is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// Where the walk began.
+    Start(&'a Path),
+    /// At a key.
+    Key(&'a Place<'a>, &'a str),
+    /// At a position in a list.
+    Index(&'a Place<'a>, usize),
+}
+
+impl Place<'_> {
+    /// As a path.
+    pub fn path(&self) -> Path {
+        match self {
+            Self::Start(path) => (*path).clone(),
+            Self::Key(above, key) => above.path().key(key),
+            Self::Index(above, index) => above.path().index(*index),
+        }
+    }
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

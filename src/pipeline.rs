@@ -208,7 +208,7 @@ impl Call<'_> {
         conditions.extend(self.nothing());
         let mut composition = self.composition(found, conditions, platform.ttl(self.inputs.ttl));
         composition.told_flavors(&self.names);
-        let said = resolved.fields.said().unwrap_or_else(|| layers.actor.spec.clone());
+        let said = resolved.fields.said().unwrap_or_else(|| Value::clone(&layers.actor.spec));
         composition.spec = Some(said);
         composition.resolved = Some(resolved.value);
         composition

@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         tree::object([
             ("ready", Some(workload.ready.into())),
             ("replicas", live.map(|live| deployment::wanted(live).into())),
-            ("readyReplicas", live.and_then(|live| deployment::counted(live, "readyReplicas")).map(Value::from)),
+            ("readyReplicas", live.and_then(|live| deployment::counted(live, live.status.ready_replicas)).map(Value::from)),
             ("message", Some(workload.verdict.message.as_str().into())),
         ])
     }
@@ -192,11 +192,11 @@ impl<'a> View<'a> {
     /// What the Deployment's own conditions say.
     fn rollout(&self, live: &crate::api::Live) -> Part {
         let part = |status, reason, message: &str| Part::new(WORKLOAD_READY, status, reason, message);
-        let conditions = live.conditions();
+        let conditions = &live.status.conditions;
         let wanted = deployment::wanted(live);
-        let available = deployment::counted(live, "availableReplicas").unwrap_or(0);
+        let available = deployment::counted(live, live.status.available_replicas).unwrap_or(0);
         let replicas = format!("{available} of {wanted} replicas available");
-        if deployment::counted(live, "replicas").is_none() {
+        if deployment::counted(live, live.status.replicas).is_none() {
             return part(Truth::False, "Creating", "creating the Deployment");
         }
         if !deployment::is_seen(live) && !self.is_waking(live) {
@@ -205,13 +205,13 @@ impl<'a> View<'a> {
         if !deployment::is_seen(live) {
             return part(Truth::False, "WakingUp", &replicas);
         }
-        if is_true(&conditions, "Available") {
+        if is_true(conditions, "Available") {
             return part(Truth::True, if wanted == 0 { "Napping" } else { "Available" }, "");
         }
-        if let Some(failure) = condition(&conditions, "ReplicaFailure").filter(|failure| failure.status == "True") {
+        if let Some(failure) = condition(conditions, "ReplicaFailure").filter(|failure| failure.status == "True") {
             return part(Truth::False, "ReplicaFailure", &told(failure));
         }
-        match condition(&conditions, "Progressing") {
+        match condition(conditions, "Progressing") {
             Some(stuck) if stuck.reason == "ProgressDeadlineExceeded" => {
                 part(Truth::False, "RolloutStuck", &told(stuck))
             }

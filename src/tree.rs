@@ -85,6 +85,11 @@ pub fn get<'a>(value: &'a Value, path: &Path) -> Option<&'a Value> {
     })
 }
 
+/// The value at keys written with dots: `scaling.minReplicaCount`.
+pub fn at<'a>(value: &'a Value, dotted: &str) -> Option<&'a Value> {
+    dotted.split('.').try_fold(value, |value, key| value.get(key))
+}
+
 /// Takes the value at a path of keys and positions out of the tree.
 pub fn remove(value: &mut Value, path: &Path) {
     let Some((last, above)) = path.steps().split_last() else { return };

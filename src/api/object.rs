@@ -1,6 +1,6 @@
 //! `kubernetes.crossplane.io/v1alpha2` Object, provider-kubernetes' wrapper, as much of it as we read.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Condition;
@@ -50,10 +50,19 @@ impl Object {
         self.spec.at(&format!("/forProvider/manifest{pointer}"))
     }
 
-    /// A field of the real object, else of the one that was asked for.
-    pub fn manifest_text(&self, pointer: &str) -> Option<&str> {
-        let live = self.live().and_then(|live| live.0.at(pointer));
-        live.or_else(|| self.asked(pointer)).filter(|text: &&str| !text.is_empty())
+    /// The name of the real object, else of the one that was asked for.
+    pub fn name(&self) -> Option<&str> {
+        self.real("/metadata/name", |live| &live.metadata.name)
+    }
+
+    /// The namespace of the real object, else of the one that was asked for.
+    pub fn namespace(&self) -> Option<&str> {
+        self.real("/metadata/namespace", |live| &live.metadata.namespace)
+    }
+
+    fn real(&self, pointer: &str, part: fn(&Live) -> &Option<String>) -> Option<&str> {
+        let live = self.live().and_then(|live| part(live).as_deref());
+        live.or_else(|| self.asked(pointer)).filter(|text| !text.is_empty())
     }
 
     /// The wrapper's own conditions.
@@ -72,24 +81,90 @@ impl Object {
     }
 }
 
-/// A live Kubernetes object, whose `managedFields` nobody reads though they may be most of it.
+/// A live Kubernetes object: what we ask of it is read once, the rest only to be compared. Nobody reads `managedFields`,
+/// which may be most of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    /// All of it.
+    pub whole: Unread,
+    /// Its metadata.
+    pub metadata: LiveMetadata,
+    /// Its spec.
+    pub spec: LiveSpec,
+    /// Its status.
+    pub status: LiveStatus,
+}
+
+/// The metadata of a live object; a part of another type than it should have says nothing.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(transparent)]
-pub struct Live(pub Unread);
+#[serde(default)]
+pub struct LiveMetadata {
+    /// Its name.
+    #[serde(deserialize_with = "if_readable")]
+    pub name: Option<String>,
+    /// Its namespace.
+    #[serde(deserialize_with = "if_readable")]
+    pub namespace: Option<String>,
+    /// What the API server calls it.
+    #[serde(deserialize_with = "if_readable")]
+    pub uid: Option<String>,
+    /// How often its spec has changed.
+    #[serde(deserialize_with = "if_readable")]
+    pub generation: Option<i64>,
+}
 
-impl Live {
-    /// The conditions in the object's status; none if they are not what conditions are.
-    pub fn conditions(&self) -> Vec<Condition> {
-        self.0.at("/status/conditions").unwrap_or_default()
-    }
+/// The spec of a live object.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(default)]
+pub struct LiveSpec {
+    /// How many pods are wanted.
+    #[serde(deserialize_with = "if_readable")]
+    pub replicas: Option<i64>,
+}
 
-    /// A whole number in the object.
-    pub fn number(&self, pointer: &str) -> Option<i64> {
-        self.0.at(pointer)
-    }
+/// The status of a live object.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LiveStatus {
+    /// Which generation its controller has looked at.
+    #[serde(deserialize_with = "if_readable")]
+    pub observed_generation: Option<i64>,
+    /// How many pods there are.
+    #[serde(deserialize_with = "if_readable")]
+    pub replicas: Option<i64>,
+    /// How many pods are ready.
+    #[serde(deserialize_with = "if_readable")]
+    pub ready_replicas: Option<i64>,
+    /// How many pods have been ready long enough.
+    #[serde(deserialize_with = "if_readable")]
+    pub available_replicas: Option<i64>,
+    /// The HPA that KEDA has made.
+    #[serde(deserialize_with = "if_readable")]
+    pub hpa_name: Option<String>,
+    /// Its conditions; none if they are not what conditions are.
+    #[serde(deserialize_with = "if_readable")]
+    pub conditions: Vec<Condition>,
+}
 
-    /// A text in the object, if it is there and not empty.
-    pub fn text(&self, pointer: &str) -> Option<&str> {
-        self.0.at(pointer).filter(|text: &&str| !text.is_empty())
+/// Reads a part of somebody else's object, which says nothing if it is not what it should be.
+fn if_readable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Ok(T::deserialize(deserializer).unwrap_or_default())
+}
+
+impl<'de> Deserialize<'de> for Live {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Parts {
+            #[serde(deserialize_with = "if_readable")]
+            metadata: LiveMetadata,
+            #[serde(deserialize_with = "if_readable")]
+            spec: LiveSpec,
+            #[serde(deserialize_with = "if_readable")]
+            status: LiveStatus,
+        }
+        let whole = Unread::deserialize(deserializer)?;
+        let Parts { metadata, spec, status } = whole.read().unwrap_or_default();
+        Ok(Live { whole, metadata, spec, status })
     }
 }

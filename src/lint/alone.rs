@@ -11,7 +11,7 @@ pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
     let warnings = lot.read.warnings.iter().cloned().map(|warning| Finding::new(Level::Warning, warning));
     let mut found: Vec<Finding> = problems.chain(warnings).collect();
     for layer in &lot.layers {
-        let nothing = Layer { source: Source::Actor, spec: serde_json::json!({}), rank: usize::MAX };
+        let nothing = Layer { source: Source::Actor, spec: serde_json::json!({}).into(), rank: usize::MAX };
         let layers = Layers { defaults: layers::defaults(), flavors: vec![layer.clone()], actor: nothing };
         let problems = partial::check(&layers, &lot.platform);
         found.extend(problems.into_iter().map(|problem| Finding::new(Level::Problem, problem)));

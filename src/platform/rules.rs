@@ -40,7 +40,7 @@ struct Settings<'a> {
 
 impl Settings<'_> {
     fn text(&self, key: &str) -> &str {
-        tree::get(self.merged, &Path::keys(key)).and_then(Value::as_str).unwrap_or_default()
+        tree::at(self.merged, key).and_then(Value::as_str).unwrap_or_default()
     }
 
     fn wrong(&self, path: Path, what: impl AsRef<str>) -> Problem {

@@ -7,13 +7,13 @@ use crate::resolve::merge;
 fn explained(flavors: &[(&str, Value)], actor: Value, inline: Inline) -> Vec<Line> {
     let flavor = |(name, spec): &(&str, Value)| Layer {
         source: Source::Flavor((*name).to_owned()),
-        spec: spec.clone(),
+        spec: spec.clone().into(),
         rank: 1,
     };
     let layers = Layers {
         defaults: layers::defaults(),
         flavors: flavors.iter().map(flavor).collect(),
-        actor: Layer { source: Source::Actor, spec: actor, rank: 9 },
+        actor: Layer { source: Source::Actor, spec: actor.into(), rank: 9 },
     };
     let mut problems = crate::problem::Problems::default();
     let fields = merge::merge(&layers.defaults, &layers.flavors, &layers.actor, inline, &mut problems);

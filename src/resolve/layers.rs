@@ -1,6 +1,6 @@
 //! The layers of a spec, each read for itself: what takes no part is left out, what is unknown is told.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ pub struct Layer {
     /// Who brought it.
     pub source: Source,
     /// The fields it sets, a map without nulls.
-    pub spec: Value,
+    pub spec: Arc<Value>,
     /// Its place among the layers: a higher one wins.
     pub rank: usize,
 }
@@ -63,7 +63,7 @@ pub fn defaults() -> Layer {
             "queueLength": 5,
         },
     });
-    Layer { source: Source::Default, spec, rank: 0 }
+    Layer { source: Source::Default, spec: spec.into(), rank: 0 }
 }
 
 /// What reading the layers found.
@@ -78,21 +78,19 @@ pub struct Findings {
 /// Reads one flavor.
 pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Platform, found: &mut Findings) -> Layer {
     let source = Source::Flavor(name.to_owned());
-    let mut spec = fields(&config.data, &source, found);
-    if spec.is_empty() && (config.data.is_null() || config.data.is_object()) {
-        found.warnings.push(warning(
-            Path::root(),
-            &source,
-            &format!("flavor `{name}` has no data, so it adds nothing"),
-        ));
+    let mut spec = fields(Arc::clone(&config.data), &source, found);
+    let empty = spec.as_object().is_some_and(Map::is_empty);
+    if empty && (config.data.is_null() || config.data.is_object()) {
+        let what = format!("flavor `{name}` has no data, so it adds nothing");
+        found.warnings.push(warning(Path::root(), &source, &what));
     }
-    for key in ACTORS_OWN.iter().chain(CROSSPLANES) {
-        if spec.remove(*key).is_some() {
+    for key in ACTORS_OWN.iter().chain(CROSSPLANES).filter(|key| config.data.get(key).is_some()) {
+        // What is null was dropped already.
+        if Arc::make_mut(&mut spec).as_object_mut().and_then(|map| map.remove(*key)).is_some() {
             let what = "is ignored: a flavor cannot set it";
             found.warnings.push(warning(Path::keys("spec").key(key), &source, what));
         }
     }
-    let mut spec = Value::Object(spec);
     refuse_renamed(&mut spec, &source, found);
     let reject = platform.flavors.unknown_fields == UnknownFields::Reject;
     drop_unknown(&mut spec, &source, reject, found);
@@ -102,29 +100,48 @@ pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Pl
 /// Reads the actor itself.
 pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let source = Source::Actor;
-    let mut spec = fields(&inputs.composite.spec, &source, found);
-    spec.retain(|key, _| !CROSSPLANES.contains(&key.as_str()));
-    let mut spec = Value::Object(spec);
+    let said = match &inputs.composite.spec {
+        Value::Object(map) => {
+            let own = map.iter().filter(|(key, _)| !CROSSPLANES.contains(&key.as_str()));
+            Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
+        }
+        other => other.clone(),
+    };
+    let mut spec = fields(said.into(), &source, found);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
     Layer { source, spec, rank: usize::MAX }
 }
 
 /// The fields of a partial spec, nulls dropped; a value that is no map sets nothing and is a problem.
-fn fields(value: &Value, source: &Source, found: &mut Findings) -> Map<String, Value> {
+fn fields(value: Arc<Value>, source: &Source, found: &mut Findings) -> Arc<Value> {
+    let value = if is_tidy(&value) { value } else { tidied(&value, source, found).into() };
+    if !value.is_object() {
+        if !value.is_null() {
+            let what = format!("must be a map of spec fields, not {}", tree::shape(&value));
+            found.problems.push(Problem::value(Path::keys("spec"), source.clone(), what));
+        }
+        return Value::Object(Map::new()).into();
+    }
+    value
+}
+
+/// True if there is nothing to drop, to write otherwise or to refuse: no nulls, no numbers but exact integers.
+fn is_tidy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Number(number) => number.as_i64().is_some_and(|number| (number.unsigned_abs() as f64) < tree::EXACT),
+        Value::Object(map) => map.values().all(is_tidy),
+        Value::Array(list) => list.iter().all(is_tidy),
+        Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+fn tidied(value: &Value, source: &Source, found: &mut Findings) -> Value {
     beyond_exact(value, (&Path::root(), value), source, found);
     let mut value = tree::without_nulls(value).into_owned();
     tree::whole_numbers(&mut value);
-    match value {
-        Value::Object(map) => map,
-        other => {
-            if !other.is_null() {
-                let what = format!("must be a map of spec fields, not {}", tree::shape(&other));
-                found.problems.push(Problem::value(Path::keys("spec"), source.clone(), what));
-            }
-            Map::new()
-        }
-    }
+    value
 }
 
 /// Numbers beyond 2^53 lose digits on their way through protobuf. `value` stands at the path given, below the root given.
@@ -147,11 +164,11 @@ fn beyond_exact(root: &Value, (path, value): (&Path, &Value), source: &Source, f
 }
 
 /// Fields of old would be dropped silently, so they are problems everywhere.
-fn refuse_renamed(spec: &mut Value, source: &Source, found: &mut Findings) {
+fn refuse_renamed(spec: &mut Arc<Value>, source: &Source, found: &mut Findings) {
     for (old, new) in RENAMED {
-        let path = Path::keys(old);
-        if tree::get(spec, &path).is_some() {
-            tree::remove(spec, &path);
+        if tree::at(spec, old).is_some() {
+            let path = Path::keys(old);
+            tree::remove(Arc::make_mut(spec), &path);
             let hint = format!("{new}; an unknown field would otherwise be dropped");
             let path = path.below(&Path::keys("spec"));
             found.problems.push(Problem::value(path, source.clone(), "unknown field").hint(hint));
@@ -160,7 +177,7 @@ fn refuse_renamed(spec: &mut Value, source: &Source, found: &mut Findings) {
 }
 
 /// Takes out fields the XRD does not declare: problems if `reject`, else warnings.
-fn drop_unknown(spec: &mut Value, source: &Source, reject: bool, found: &mut Findings) {
+fn drop_unknown(spec: &mut Arc<Value>, source: &Source, reject: bool, found: &mut Findings) {
     let breaches = SPEC.breaches(spec, &Path::root(), &|_| true);
     for breach in breaches.into_iter().filter(|breach| breach.kind == BreachKind::Unknown) {
         let path = named(&breach.path, spec).below(&Path::keys("spec"));
@@ -172,7 +189,7 @@ fn drop_unknown(spec: &mut Value, source: &Source, reject: bool, found: &mut Fin
             problem.what = "unknown field, dropped".to_owned();
             found.warnings.push(problem);
         }
-        tree::remove(spec, &breach.path);
+        tree::remove(Arc::make_mut(spec), &breach.path);
     }
 }
 

@@ -11,7 +11,7 @@ use super::env;
 use super::field::{Field, Setting, Shape};
 use super::layers::Layer;
 use super::tables::{actor_first, collapses, identity, identity_key, is_secret};
-use crate::path::Path;
+use crate::path::{Path, Place};
 use crate::platform::Inline;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::tree;
@@ -28,20 +28,20 @@ pub fn merge<'a>(
     problems: &mut Problems,
 ) -> Field<'a> {
     let mut merge = Merge { problems, spec: Path::keys("spec") };
-    let mut root = Field::empty();
+    let (mut root, start) = (Field::empty(), Path::root());
     let environment = env::is_regular(flavors, actor);
     for flavor in flavors {
         for (key, value) in flavor.fields() {
             let settled = inline == Inline::Field && actor.spec.get(key).is_some();
             let elsewhere = environment && env::FIELDS.contains(&key);
             if !settled && !elsewhere {
-                merge.flavor_field(&mut root, key, value, flavor, &Path::root(), actor.spec.get(key));
+                merge.flavor_field(&mut root, key, value, flavor, &Place::Start(&start), actor.spec.get(key));
             }
         }
     }
     for (key, value) in actor.fields() {
         if !(environment && env::FIELDS.contains(&key)) {
-            merge.actor_field(&mut root, key, value, actor, &Path::root());
+            merge.actor_field(&mut root, key, value, actor, &Place::Start(&start));
         }
     }
     if environment {
@@ -64,11 +64,11 @@ impl Merge<'_> {
         key: &'a str,
         value: &'a Value,
         by: &'a Layer,
-        above: &Path,
+        above: &Place<'_>,
         actor: Option<&'a Value>,
     ) {
         let Shape::Map(fields) = &mut map.shape else { return };
-        let path = above.key(key);
+        let path = Place::Key(above, key);
         match fields.entry(key) {
             Entry::Occupied(mut field) => self.flavor(field.get_mut(), value, by, &path, actor),
             Entry::Vacant(place) => self.flavor(place.insert(blank(value)), value, by, &path, actor),
@@ -80,24 +80,24 @@ impl Merge<'_> {
         field: &mut Field<'a>,
         value: &'a Value,
         by: &'a Layer,
-        path: &Path,
+        place: &Place<'_>,
         actor: Option<&'a Value>,
     ) {
         match (&mut field.shape, value) {
             (Shape::Map(_), Value::Object(map)) => {
                 field.history.push(Setting { by, value, index: 0 });
                 for (key, value) in map {
-                    self.flavor_field(field, key, value, by, path, below(actor, key));
+                    self.flavor_field(field, key, value, by, place, below(actor, key));
                 }
             }
             (Shape::List(_), Value::Array(list)) => {
                 field.history.push(Setting { by, value, index: 0 });
-                self.flavor_entries(field, list, by, path, actor);
+                self.flavor_entries(field, list, by, &place.path(), actor);
             }
             (Shape::Leaf(_), _) if field.history.is_empty() => field.history.push(Setting { by, value, index: 0 }),
             _ => match settles(actor, field, value) {
                 true => field.history.push(Setting { by, value, index: 0 }),
-                false => self.problems.push(disagreement(path, field, value, by)),
+                false => self.problems.push(disagreement(&place.path(), field, value, by)),
             },
         }
     }
@@ -138,27 +138,28 @@ impl Merge<'_> {
     }
 
     /// Lays the actor's word on `key` over the map `map`.
-    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Layer, above: &Path) {
+    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Layer, above: &Place<'_>) {
         let Shape::Map(fields) = &mut map.shape else { return };
-        let path = above.key(key);
+        let path = Place::Key(above, key);
         match fields.entry(key) {
             Entry::Occupied(mut field) => self.actor(field.get_mut(), value, by, &path),
             Entry::Vacant(place) => self.actor(place.insert(blank(value)), value, by, &path),
         }
     }
 
-    fn actor<'a>(&mut self, field: &mut Field<'a>, value: &'a Value, by: &'a Layer, path: &Path) {
+    fn actor<'a>(&mut self, field: &mut Field<'a>, value: &'a Value, by: &'a Layer, place: &Place<'_>) {
         let setting = Setting { by, value, index: 0 };
         match (&mut field.shape, value) {
             (Shape::Map(_), Value::Object(map)) => {
                 for (key, value) in map {
-                    self.actor_field(field, key, value, by, path);
+                    self.actor_field(field, key, value, by, place);
                 }
                 return;
             }
             (Shape::List(below), Value::Array(list)) => {
-                let own = self.own_entries(list, by, path);
-                *below = if list.is_empty() { Vec::new() } else { lay_list(std::mem::take(below), own, path) };
+                let path = place.path();
+                let own = self.own_entries(list, by, &path);
+                *below = if list.is_empty() { Vec::new() } else { lay_list(std::mem::take(below), own, &path) };
             }
             (shape, value) => *shape = Field::new(value, by).shape,
         }

@@ -1,5 +1,6 @@
 //! From layers to the resolved spec, with the history of every value.
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 pub mod env;
@@ -67,7 +68,7 @@ pub fn resolve<'a>(layers: &'a Layers, platform: &Platform) -> Result<Resolved<'
     problems.extend(check.schema());
     problems.extend(rules::check(&check, platform));
     problems.unless_empty(())?;
-    let spec = serde_json::from_value(value.clone()).map_err(|error| unreadable(&error))?;
+    let spec = Spec::deserialize(&value).map_err(|error| unreadable(&error))?;
     Ok(Resolved { spec, value, fields })
 }
 
@@ -127,7 +128,7 @@ impl Check<'_> {
 
     /// The value at a path of keys.
     fn at(&self, keys: &str) -> Option<&Value> {
-        crate::tree::get(self.value, &Path::keys(keys))
+        crate::tree::at(self.value, keys)
     }
 
     /// The list at a path of keys; nothing if it is none.

@@ -17,7 +17,7 @@ pub fn check(layers: &Layers, platform: &Platform) -> Problems {
 
 /// What missing layers might set, in the most forgiving way, in place of the defaults.
 fn stand_in(layers: &Layers) -> Layer {
-    let mut spec = layers.defaults.spec.clone();
+    let mut spec = Value::clone(&layers.defaults.spec);
     let most = i32::MAX;
     let said = json!({
         "image": "any",
@@ -26,7 +26,7 @@ fn stand_in(layers: &Layers) -> Layer {
         "resiliency": {"policies": policies(layers)},
     });
     tree::overlay(&mut spec, &said);
-    Layer { spec, ..layers.defaults.clone() }
+    Layer { spec: spec.into(), ..layers.defaults.clone() }
 }
 
 /// A policy for each name that a rule speaks of.
@@ -44,8 +44,8 @@ mod tests {
     use crate::resolve::layers;
 
     fn problems(flavor: Value) -> Vec<String> {
-        let flavors = vec![Layer { source: Source::Flavor("gpu".to_owned()), spec: flavor, rank: 1 }];
-        let actor = Layer { source: Source::Actor, spec: json!({}), rank: 2 };
+        let flavors = vec![Layer { source: Source::Flavor("gpu".to_owned()), spec: flavor.into(), rank: 1 }];
+        let actor = Layer { source: Source::Actor, spec: json!({}).into(), rank: 2 };
         let found = check(&Layers { defaults: layers::defaults(), flavors, actor }, &Platform::built_in());
         found.iter().map(crate::problem::Problem::headline).collect()
     }

@@ -58,13 +58,12 @@ const COUNTS: &[(&str, i64)] = &[
 
 fn scaling(check: &Check<'_>, problems: &mut Vec<Problem>) {
     for (keys, least) in COUNTS {
-        let path = Path::keys(keys);
-        if let Some(value) = tree::get(check.value, &path).and_then(Value::as_i64) {
+        if let Some(value) = check.at(keys).and_then(Value::as_i64) {
             // The schema knows the least number of replicas itself.
             if value < *least && *keys != "replicas" {
-                problems.push(check.wrong(&path, format!("must be at least {least}, not {value}")));
+                problems.push(check.wrong(&Path::keys(keys), format!("must be at least {least}, not {value}")));
             } else if value > i64::from(i32::MAX) {
-                problems.push(check.wrong(&path, format!("must be at most {}, not {value}", i32::MAX)));
+                problems.push(check.wrong(&Path::keys(keys), format!("must be at most {}, not {value}", i32::MAX)));
             }
         }
     }

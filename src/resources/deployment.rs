@@ -150,19 +150,19 @@ fn of_kubernetes(part: impl Serialize) -> Node {
 
 /// The number of pods that are wanted: what the live object says, and 1 if it says nothing.
 pub fn wanted(live: &Live) -> i64 {
-    live.number("/spec/replicas").unwrap_or(1)
+    live.spec.replicas.unwrap_or(1)
 }
 
 /// A number in the live status: absent means 0 once the controller has looked at the object, unknown before.
-pub fn counted(live: &Live, field: &str) -> Option<i64> {
-    live.number("/status/observedGeneration")?;
-    Some(live.number(&format!("/status/{field}")).unwrap_or(0))
+pub fn counted(live: &Live, number: Option<i64>) -> Option<i64> {
+    live.status.observed_generation?;
+    Some(number.unwrap_or(0))
 }
 
 /// True once the controller has seen the newest spec.
 pub fn is_seen(live: &Live) -> bool {
-    let generation = live.number("/metadata/generation").unwrap_or(0);
-    live.number("/status/observedGeneration").is_some_and(|observed| observed >= generation)
+    let generation = live.metadata.generation.unwrap_or(0);
+    live.status.observed_generation.is_some_and(|observed| observed >= generation)
 }
 
 /// True once the latest rollout has completed; waking from a nap later does not take that back.
@@ -172,9 +172,9 @@ pub fn is_rolled_out(live: &Live) -> bool {
 
 /// True if the last rollout that the controller has looked at has completed.
 pub fn has_rolled_out(live: &Live) -> bool {
-    let conditions = live.conditions();
-    let progressing = condition(&conditions, "Progressing");
+    let conditions = &live.status.conditions;
+    let progressing = condition(conditions, "Progressing");
     let done =
         progressing.is_some_and(|progress| progress.status == "True" && progress.reason == "NewReplicaSetAvailable");
-    done && !is_true(&conditions, "ReplicaFailure")
+    done && !is_true(conditions, "ReplicaFailure")
 }

@@ -23,10 +23,10 @@ pub fn check(subject: &Subject<'_>, plans: &BTreeMap<&'static str, Plan>) -> Vec
         let fields = if name == SERVICE_ACCOUNT && !is_own_account(subject, object) {
             &[][..]
         } else {
-            &[("name", "/metadata/name"), ("namespace", "/metadata/namespace")][..]
+            &[("name", object.name()), ("namespace", object.namespace())][..]
         };
-        for (field, pointer) in fields {
-            problems.extend(moved(name, field, object.manifest_text(pointer), text(field)));
+        for (field, real) in fields {
+            problems.extend(moved(name, field, *real, text(field)));
         }
     }
     problems

@@ -48,7 +48,7 @@ impl<'a> Applied<'a> {
 /// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
 /// A live object that cannot be read does not cover anything.
 fn covers(wanted: &Node, live: &Live) -> bool {
-    live.0.read_as(Covers { wanted, meaning: Meaning::of(wanted) }).is_ok()
+    live.whole.read_as(Covers { wanted, meaning: Meaning::of(wanted) }).is_ok()
 }
 
 /// How values are compared.
@@ -276,7 +276,7 @@ mod tests {
             let forms = [serde_json::from_value(live), Ok(crate::wire::from_struct(&encoded).expect("a live object"))];
             for live in forms {
                 let live: Live = live.expect("a live object");
-                let read = live.0.read_as(Covers { wanted: &wanted, meaning: Meaning::of(&wanted) });
+                let read = live.whole.read_as(Covers { wanted: &wanted, meaning: Meaning::of(&wanted) });
                 assert_eq!(read.is_ok(), same, "{why}");
             }
         }

@@ -122,7 +122,7 @@ pub fn own_queue_url(observed: &Observed) -> Option<String> {
     const TRIGGERS: &str = "/spec/triggers";
     let object = observed.objects.get(SCALED_OBJECT)?;
     let lists: [Option<Vec<Value>>; 2] =
-        [object.live().and_then(|live| live.0.at(TRIGGERS)), object.asked(TRIGGERS)];
+        [object.live().and_then(|live| live.whole.at(TRIGGERS)), object.asked(TRIGGERS)];
     let is_own = |trigger: &&Value| trigger.get("name").and_then(Value::as_str) == Some(OWN_TRIGGER);
     let own = lists.iter().flatten().find_map(|list| list.iter().find(is_own))?;
     own.pointer("/metadata/queueURL").and_then(Value::as_str).map(str::to_owned)
@@ -130,10 +130,10 @@ pub fn own_queue_url(observed: &Observed) -> Option<String> {
 
 /// What KEDA says of the ScaledObject.
 pub fn keda_ready(live: &Live) -> Option<Condition> {
-    condition(&live.conditions(), "Ready").cloned()
+    condition(&live.status.conditions, "Ready").cloned()
 }
 
 /// True once KEDA has accepted it and made an HPA; a trigger's later trouble does not take that back.
 pub fn is_accepted(live: &Live) -> bool {
-    live.text("/status/hpaName").is_some()
+    live.status.hpa_name.as_ref().is_some_and(|name| !name.is_empty())
 }

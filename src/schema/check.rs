@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::scalar::{is_inexact, outside, printed};
 use super::{Breach, BreachKind, Schema};
-use crate::path::Path;
+use crate::path::{Path, Place};
 use crate::problem::nearest;
 
 /// The most fields a hint lists when none is near the unknown one.
@@ -19,23 +19,6 @@ impl Schema {
         check.value(self, value, &Place::Start(at));
         check.found.sort_by(|a, b| a.path.cmp(&b.path).then(a.kind.cmp(&b.kind)));
         check.found
-    }
-}
-
-/// Where the walk is. A path costs allocations, so it is written down only for a breach.
-pub(super) enum Place<'a> {
-    Start(&'a Path),
-    Key(&'a Place<'a>, &'a str),
-    Index(&'a Place<'a>, usize),
-}
-
-impl Place<'_> {
-    pub(super) fn path(&self) -> Path {
-        match self {
-            Self::Start(path) => (*path).clone(),
-            Self::Key(above, key) => above.path().key(key),
-            Self::Index(above, index) => above.path().index(*index),
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use super::check::{Check, Place};
+use super::check::Check;
+use crate::path::Place;
 use super::{Breach, BreachKind, Schema};
 
 impl Check<'_> {

@@ -46,7 +46,10 @@ impl Writer {
         }
         let mut varint = [0; 10];
         encode_varint(len, &mut varint.as_mut_slice());
-        self.out.splice(at..=at, varint.into_iter().take(encoded_len_varint(len)));
+        let (more, end) = (encoded_len_varint(len) - 1, self.out.len());
+        self.out.extend_from_slice(&varint[..more]);
+        self.out.copy_within(at + 1..end, at + 1 + more);
+        self.out[at..=at + more].copy_from_slice(&varint[..=more]);
     }
 
     /// Writes a field that holds `text`.

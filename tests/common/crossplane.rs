@@ -157,7 +157,7 @@ pub fn check_answer(
     let ours = ours.map(|(resource, found)| (resource.as_str(), (decode(found.resource.as_ref()), found.ready())));
     let expected = composition.resources.iter().map(|(resource, composed)| {
         let ready = if composed.ready { Ready::True } else { Ready::False };
-        (*resource, (composed.object.clone(), ready))
+        (*resource, (composed.object.to_value(), ready))
     });
     report.equal::<BTreeMap<_, _>>(name, "desired resources", &expected.collect(), &ours.collect());
     let composite = |state: &State| decode(state.composite.as_ref().and_then(|composite| composite.resource.as_ref()));

@@ -92,7 +92,7 @@ fn said(played: &Played, file: &str) -> String {
         "spec.yaml" => composition.spec.as_ref().map(document).unwrap_or_default(),
         resource => {
             let name = resource.trim_end_matches(".yaml");
-            composition.resources.get(name).map(|composed| document(&composed.object)).unwrap_or_default()
+            composition.resources.get(name).map(|composed| document(&composed.object.to_value())).unwrap_or_default()
         }
     }
 }
