@@ -89,7 +89,9 @@ fn compare(recorded: &str, counts: &[(String, u64)]) -> ExitCode {
                 grown = true;
             }
             Some(before) if *count as f64 > before as f64 * TOLERATED => {
-                eprintln!("error: {name}: {count} instructions, {before} before\n  hint: find out why, or `just bless-counts`");
+                eprintln!(
+                    "error: {name}: {count} instructions, {before} before\n  hint: find out why, or `just bless-counts`"
+                );
                 grown = true;
             }
             Some(_) => {}

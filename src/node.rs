@@ -47,7 +47,7 @@ impl Node {
     pub fn map(entries: impl IntoIterator<Item = (Cow<'static, str>, Node)>) -> Self {
         let entries = entries.into_iter();
         let mut map = Vec::with_capacity(entries.size_hint().0);
-        map.extend(entries.filter(|(_, value)| *value != Node::Absent));
+        map.extend(entries.filter(|(_, value)| !matches!(value, Node::Absent)));
         Node::Map(map)
     }
 
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn what_is_not_set_is_left_out() {
-        let node = map! { "name" => "a", "nothing" => None::<String>, "list" => list![1_i64, true], "none" => Value::Null };
+        let node =
+            map! { "name" => "a", "nothing" => None::<String>, "list" => list![1_i64, true], "none" => Value::Null };
         assert_eq!(node.to_value(), json!({"name": "a", "list": [1, true]}));
         assert_eq!(node.at(&["name"]).and_then(Node::as_str), Some("a"));
     }

@@ -95,7 +95,7 @@ impl Call<'_> {
         let is_settled = settled.is_ok();
         let platform = settled.unwrap_or_else(|problems| {
             found.problems.extend(problems);
-            Platform::built_in()
+            Platform::built_in().into()
         });
         let identity = self.identify(&platform, &mut found);
         self.look_at_flavors(&mut found);

@@ -7,8 +7,8 @@ use crate::composed::{Plan, Reason, Truth, Verdict};
 use crate::inputs::{Composite, Observed};
 use crate::resources::live::Applied;
 use crate::resources::{
-    DEPLOYMENT, OBJECTS, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue, scaledobject,
-    serviceaccount,
+    DEPLOYMENT, OBJECTS, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue,
+    scaledobject, serviceaccount,
 };
 use crate::tree;
 use std::collections::BTreeMap;
@@ -99,7 +99,10 @@ impl<'a> View<'a> {
         tree::object([
             ("ready", Some(workload.ready.into())),
             ("replicas", live.map(|live| deployment::wanted(live).into())),
-            ("readyReplicas", live.and_then(|live| deployment::counted(live, live.status.ready_replicas)).map(Value::from)),
+            (
+                "readyReplicas",
+                live.and_then(|live| deployment::counted(live, live.status.ready_replicas)).map(Value::from),
+            ),
             ("message", Some(workload.verdict.message.as_str().into())),
         ])
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::wire;
@@ -30,6 +30,14 @@ impl Default for Form {
 impl Unread {
     /// Under this name, [`wire`]'s reader hands out an object's bytes instead of its content.
     pub(crate) const NAME: &str = "function_asya::Unread";
+
+    /// Takes an object; anything else is not what was `expected`.
+    ///
+    /// # Errors
+    /// If it is no object.
+    pub fn take<'de, D: Deserializer<'de>>(deserializer: D, expected: &'static str) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(Unread::NAME, Taken { expected })
+    }
 
     /// Reads all of it.
     ///
@@ -69,22 +77,32 @@ impl fmt::Debug for Unread {
 
 impl<'de> Deserialize<'de> for Unread {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(Unread::NAME, Taken)
+        Unread::take(deserializer, "a map")
     }
 }
 
 /// Takes an object in whatever form it comes.
-struct Taken;
+struct Taken {
+    expected: &'static str,
+}
 
 impl<'de> Visitor<'de> for Taken {
     type Value = Unread;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map")
+        f.write_str(self.expected)
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Unread, D::Error> {
-        Map::deserialize(deserializer).map(|map| Unread(Form::Tree(map)))
+        deserializer.deserialize_map(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Unread, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, value)) = access.next_entry()? {
+            map.insert(key, value);
+        }
+        Ok(Unread(Form::Tree(map)))
     }
 
     fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Unread, E> {

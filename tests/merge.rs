@@ -82,7 +82,7 @@ impl Row {
         let mut inputs = Inputs { input: Some(self.settings.clone()), strict: true, ..Inputs::default() };
         inputs.composite.spec = as_read(&spec);
         for (name, data) in &self.flavors.0 {
-            let mut config = EnvironmentConfig { data: as_read(data), ..EnvironmentConfig::default() };
+            let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };
             config.metadata.name.clone_from(name);
             inputs.required.insert(flavor_key(name), vec![config]);
         }

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use function_asya::cli::scene::{Arguments, Scene};
 use function_asya::cli::simulate::{self, End};
-use function_asya::wire::proto::v1::{
-    Capability, Ready, RequestMeta, Resource, Resources, RunFunctionRequest, State,
-};
+use function_asya::wire::proto::v1::{Capability, Ready, RequestMeta, Resource, Resources, RunFunctionRequest, State};
 use function_asya::wire::to_struct;
 use prost::Message as _;
 use serde::{Serialize, Serializer};
@@ -128,7 +126,8 @@ impl Life {
     fn fill(&self, object: &mut Value) {
         let missing = self.observed_bytes.saturating_sub(object.to_string().len());
         let lines = missing / 2 / 128;
-        let inside = if object.pointer("/status/atProvider/manifest").is_some() { "/status/atProvider/manifest" } else { "" };
+        let inside =
+            if object.pointer("/status/atProvider/manifest").is_some() { "/status/atProvider/manifest" } else { "" };
         let Some(target) = object.pointer_mut(inside) else { return };
         for line in 0..lines {
             target["metadata"]["annotations"][format!("example.com/line-{line:04}")] = "y".repeat(99).into();
@@ -173,9 +172,7 @@ impl Serialize for Shuffled<'_> {
 }
 
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// A UUID that is the same for the same text.
@@ -218,4 +215,3 @@ fn owned(value: &Value) -> Value {
         _ => json!({}),
     }
 }
-

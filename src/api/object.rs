@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Condition;
-use crate::inputs::{Metadata, or_default};
+use crate::inputs::or_default;
 use crate::unread::Unread;
 
 /// An observed Object.
@@ -14,14 +14,28 @@ pub struct Object {
     /// Its kind; anything but `Object` is not ours.
     #[serde(deserialize_with = "or_default")]
     pub kind: String,
-    /// The wrapper's own metadata, not the wrapped object's.
     #[serde(deserialize_with = "or_default")]
-    pub metadata: Metadata,
+    metadata: OwnMetadata,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
     #[serde(deserialize_with = "or_default")]
     pub spec: Unread,
     #[serde(deserialize_with = "or_default")]
     status: Status,
+}
+
+/// The wrapper's own metadata, not the wrapped object's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OwnMetadata {
+    #[serde(deserialize_with = "or_default")]
+    labels: OwnLabels,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OwnLabels {
+    #[serde(rename = "asya.sh/actor")]
+    actor: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -63,6 +77,11 @@ impl Object {
     fn real(&self, pointer: &str, part: fn(&Live) -> &Option<String>) -> Option<&str> {
         let live = self.live().and_then(|live| part(live).as_deref());
         live.or_else(|| self.asked(pointer)).filter(|text| !text.is_empty())
+    }
+
+    /// The actor that the wrapper's label names.
+    pub fn actor(&self) -> Option<&str> {
+        self.metadata.labels.actor.as_deref()
     }
 
     /// The wrapper's own conditions.
@@ -163,7 +182,7 @@ impl<'de> Deserialize<'de> for Live {
             #[serde(deserialize_with = "if_readable")]
             status: LiveStatus,
         }
-        let whole = Unread::deserialize(deserializer)?;
+        let whole = Unread::take(deserializer, "a Kubernetes object")?;
         let Parts { metadata, spec, status } = whole.read().unwrap_or_default();
         Ok(Live { whole, metadata, spec, status })
     }

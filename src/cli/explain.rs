@@ -99,7 +99,7 @@ fn outcome(scene: &Scene, inputs: &Inputs, composition: &Composition) -> (String
     let mut found = Findings { problems: composition.problems.clone(), warnings: composition.warnings.clone() };
     found.problems.extend(scene.problems.iter().cloned());
     let names = pipeline::listed_flavors(inputs, &mut Findings::default());
-    let platform = platform::settle(inputs).unwrap_or_else(|_| Platform::built_in());
+    let platform = platform::settle(inputs).unwrap_or_else(|_| Platform::built_in().into());
     let mut seen = Findings::default();
     let layers = resolve::gather(inputs, &names, &platform, &mut seen);
     let waiting = waiting(composition);

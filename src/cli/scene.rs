@@ -236,7 +236,7 @@ impl Scene {
         if let Some(name) = platform::config_name(&inputs).map(str::to_owned) {
             inputs.required.insert(PLATFORM_KEY.to_owned(), self.configs_called(&name)?);
         }
-        let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id);
+        let account = platform::settle(&inputs).ok().map(|platform| platform.aws_account_id.clone());
         Ok(account.filter(|account| !account.is_empty()))
     }
 

@@ -6,8 +6,8 @@ use super::crossplane;
 use super::scene::{RESOURCE_NAME, Scene};
 use super::stop::Stop;
 use crate::composed::Composition;
-use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
 use crate::node::Node;
+use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
 use crate::transport::sqs;
 use crate::tree;
 
@@ -60,7 +60,9 @@ impl World {
         scene.observed.retain(|name, _| composition.resources.contains_key(name.as_str()));
         for (name, composed) in &composition.resources {
             let before = scene.observed.remove(*name).unwrap_or_else(|| json!({}));
-            scene.observed.insert((*name).to_owned(), self.report(name, &composed.object.to_value(), before, composition));
+            scene
+                .observed
+                .insert((*name).to_owned(), self.report(name, &composed.object.to_value(), before, composition));
         }
         let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
         status["conditions"] = Value::Array(crossplane::conditions(composition));

@@ -1,6 +1,8 @@
 //! What is wrong with actors, flavors and settings that lie in files together: what each call would say, and what only
 //! somebody who sees them all can say. One rule a file; a new one is one line in `RULES`.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::composed::Composition;
@@ -101,7 +103,7 @@ pub struct Lot<'a> {
     layers: Vec<Layer>,
     /// What reading those layers found.
     read: Findings,
-    platform: Platform,
+    platform: Arc<Platform>,
 }
 
 /// An actor's flavors and layers.
@@ -125,7 +127,7 @@ pub fn lint(
     };
     let (platform, wrong) = match platform::settle(&settings) {
         Ok(platform) => (platform, Problems::default()),
-        Err(problems) => (Platform::built_in(), problems),
+        Err(problems) => (Platform::built_in().into(), problems),
     };
     let lot = Lot::new(actors, flavors, platform);
     let mut found: Vec<Finding> = wrong.into_iter().map(|problem| Finding::new(Level::Problem, problem)).collect();
@@ -136,7 +138,7 @@ pub fn lint(
 }
 
 impl<'a> Lot<'a> {
-    fn new(actors: &'a [Actor], flavors: &'a [Flavor<'a>], platform: Platform) -> Self {
+    fn new(actors: &'a [Actor], flavors: &'a [Flavor<'a>], platform: Arc<Platform>) -> Self {
         let mut read = Findings::default();
         let layer = |flavor: &Flavor<'_>, read: &mut Findings| {
             layers::flavor(1, &flavor.config.metadata.name, flavor.config, &platform, read)

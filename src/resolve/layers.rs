@@ -9,7 +9,7 @@ use crate::inputs::{EnvironmentConfig, Inputs};
 use crate::path::{Path, Step};
 use crate::platform::{Platform, UnknownFields};
 use crate::problem::{Problem, Problems, Source};
-use crate::schema::{BreachKind, Schema};
+use crate::schema::Schema;
 use crate::tree;
 
 /// The schema of the spec: the one the Configuration package carries, without the names of old that it only refuses.
@@ -178,8 +178,7 @@ fn refuse_renamed(spec: &mut Arc<Value>, source: &Source, found: &mut Findings) 
 
 /// Takes out fields the XRD does not declare: problems if `reject`, else warnings.
 fn drop_unknown(spec: &mut Arc<Value>, source: &Source, reject: bool, found: &mut Findings) {
-    let breaches = SPEC.breaches(spec, &Path::root(), &|_| true);
-    for breach in breaches.into_iter().filter(|breach| breach.kind == BreachKind::Unknown) {
+    for breach in SPEC.unknown_fields(spec) {
         let path = named(&breach.path, spec).below(&Path::keys("spec"));
         let mut problem = Problem::value(path, source.clone(), breach.what);
         problem.hint = breach.hint;

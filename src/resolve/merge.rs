@@ -138,7 +138,14 @@ impl Merge<'_> {
     }
 
     /// Lays the actor's word on `key` over the map `map`.
-    fn actor_field<'a>(&mut self, map: &mut Field<'a>, key: &'a str, value: &'a Value, by: &'a Layer, above: &Place<'_>) {
+    fn actor_field<'a>(
+        &mut self,
+        map: &mut Field<'a>,
+        key: &'a str,
+        value: &'a Value,
+        by: &'a Layer,
+        above: &Place<'_>,
+    ) {
         let Shape::Map(fields) = &mut map.shape else { return };
         let path = Place::Key(above, key);
         match fields.entry(key) {

@@ -98,9 +98,8 @@ fn minimum_over_maximum(check: &Check<'_>, problems: &mut Vec<Problem>) {
 
 /// Trigger metadata is a map of strings in KEDA, and `queue` is the name of our own trigger.
 fn triggers(check: &Check<'_>, problems: &mut Vec<Problem>) {
-    let path = Path::keys("scaling.additionalTriggers");
     for (index, trigger) in check.list("scaling.additionalTriggers").iter().enumerate() {
-        let path = path.index(index);
+        let path = Path::keys("scaling.additionalTriggers").index(index);
         if trigger.get("name").and_then(Value::as_str) == Some("queue") {
             problems.push(
                 check
@@ -126,18 +125,18 @@ fn triggers(check: &Check<'_>, problems: &mut Vec<Problem>) {
 
 /// The sidecar takes a duration it cannot read for 5 minutes, silently.
 fn durations(check: &Check<'_>, problems: &mut Vec<Problem>) {
-    let mut paths = vec![Path::keys("resiliency.actorTimeout")];
-    if let Some(Value::Object(policies)) = check.at("resiliency.policies") {
-        for name in policies.keys() {
-            let policy = Path::keys("resiliency.policies").key(name);
-            paths.extend(["initialDelay", "maxInterval", "maxDuration"].map(|key| policy.key(key)));
-        }
-    }
-    for path in paths {
-        let Some(text) = tree::get(check.value, &path).and_then(Value::as_str) else { continue };
+    let mut look = |value: Option<&Value>, path: &dyn Fn() -> Path| {
+        let Some(text) = value.and_then(Value::as_str) else { return };
         if go::duration(text).is_none_or(|duration| duration.is_zero()) {
             let what = format!("{text:?} is no positive duration");
-            problems.push(check.wrong(&path, what).hint("write it like `90s`, `1m30s` or `500ms`"));
+            problems.push(check.wrong(&path(), what).hint("write it like `90s`, `1m30s` or `500ms`"));
+        }
+    };
+    look(check.at("resiliency.actorTimeout"), &|| Path::keys("resiliency.actorTimeout"));
+    let policies = check.at("resiliency.policies").and_then(Value::as_object);
+    for (name, policy) in policies.into_iter().flatten() {
+        for key in ["initialDelay", "maxInterval", "maxDuration"] {
+            look(policy.get(key), &|| Path::keys("resiliency.policies").key(name).key(key));
         }
     }
 }
@@ -184,7 +183,7 @@ fn environments(check: &Check<'_>, problems: &mut Vec<Problem>) {
     for (group, entry) in check.list("secretRefs").iter().enumerate() {
         let keys = entry.get("keys").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for (index, key) in keys.iter().enumerate() {
-            let path = Path::keys("secretRefs").index(group).key("keys").index(index).key("envVar");
+            let path = || Path::keys("secretRefs").index(group).key("keys").index(index).key("envVar");
             problems.extend(reserved(check, &path, "env", key.get("envVar").and_then(Value::as_str)));
         }
     }
@@ -193,17 +192,17 @@ fn environments(check: &Check<'_>, problems: &mut Vec<Problem>) {
 fn environment(check: &Check<'_>, list: &Path, kind: &str, problems: &mut Vec<Problem>) {
     let entries = tree::get(check.value, list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     for (index, entry) in entries.iter().enumerate() {
-        let path = list.index(index);
+        let path = || list.index(index);
         problems.extend(reserved(check, &path, kind, entry.get("name").and_then(Value::as_str)));
         if entry.get("value").is_some() && entry.get("valueFrom").is_some() {
-            problems.push(check.wrong(&path, "has both `value` and `valueFrom`").hint("keep one of the two"));
+            problems.push(check.wrong(&path(), "has both `value` and `valueFrom`").hint("keep one of the two"));
         }
     }
 }
 
-fn reserved(check: &Check<'_>, path: &Path, kind: &str, name: Option<&str>) -> Option<Problem> {
+fn reserved(check: &Check<'_>, path: &dyn Fn() -> Path, kind: &str, name: Option<&str>) -> Option<Problem> {
     let (_, name, hint) = RESERVED.iter().find(|(list, reserved, _)| *list == kind && Some(*reserved) == name)?;
-    Some(check.wrong(path, format!("`{name}` cannot be set here")).hint(*hint))
+    Some(check.wrong(&path(), format!("`{name}` cannot be set here")).hint(*hint))
 }
 
 /// A connector's environment comes whole from one layer, so the merge does not look into it.
@@ -224,18 +223,18 @@ fn containers(check: &Check<'_>, problems: &mut Vec<Problem>) {
     for list in ["initContainers", "sidecars"] {
         for (index, container) in check.list(list).iter().enumerate() {
             let Some(name) = container.get("name").and_then(Value::as_str) else { continue };
-            let path = Path::keys(list).index(index).key("name");
+            let path = || Path::keys(list).index(index).key("name");
             if name.starts_with("asya-") {
                 problems.push(
                     check
-                        .wrong(&path, "names that start with `asya-` are ours")
+                        .wrong(&path(), "names that start with `asya-` are ours")
                         .hint("give the container another name"),
                 );
             }
             if !seen.insert(name) {
                 problems.push(
                     check
-                        .wrong(&path, format!("the pod has two containers called `{name}`"))
+                        .wrong(&path(), format!("the pod has two containers called `{name}`"))
                         .hint("rename one of them"),
                 );
             }

@@ -94,14 +94,16 @@ impl Covers<'_> {
 
     /// A number, or a text: equal as they are, or as quantities.
     fn if_equal<E: Error>(&self, plain: bool, text: &dyn fmt::Display) -> Result<(), E> {
-        let quantity = || self.meaning == Meaning::Quantity && {
-            let own = match self.wanted {
-                Node::Text(text) => go::quantity(text),
-                Node::Integer(integer) => go::quantity(&integer.to_string()),
-                Node::Number(number) => go::quantity(&number.to_string()),
-                _ => None,
-            };
-            own.is_some() && own == go::quantity(&text.to_string())
+        let quantity = || {
+            self.meaning == Meaning::Quantity && {
+                let own = match self.wanted {
+                    Node::Text(text) => go::quantity(text),
+                    Node::Integer(integer) => go::quantity(&integer.to_string()),
+                    Node::Number(number) => go::quantity(&number.to_string()),
+                    _ => None,
+                };
+                own.is_some() && own == go::quantity(&text.to_string())
+            }
         };
         self.if_same(plain || quantity())
     }
@@ -270,7 +272,8 @@ mod tests {
             ("whole doubles", json!({"a": 3}), json!({"a": 3.0}), true),
         ];
         for (why, wanted, live, same) in rows {
-            let (wanted, live) = (json!({"kind": wanted.get("kind"), "in": wanted}), json!({"kind": wanted.get("kind"), "in": live}));
+            let (wanted, live) =
+                (json!({"kind": wanted.get("kind"), "in": wanted}), json!({"kind": wanted.get("kind"), "in": live}));
             let wanted = Node::from(wanted);
             let encoded = crate::wire::to_struct(&live).expect("an object");
             let forms = [serde_json::from_value(live), Ok(crate::wire::from_struct(&encoded).expect("a live object"))];

@@ -95,7 +95,8 @@ impl Subject<'_> {
         let account = self.observed.objects.get(SERVICE_ACCOUNT).and_then(|object| object.live());
         let wanted = self.platform.service_account(&self.identity.namespace, &self.identity.actor)?;
         let exists = account.is_some_and(|live| {
-            live.metadata.uid.as_ref().is_some_and(|uid| !uid.is_empty()) && live.metadata.name.as_ref() == Some(&wanted)
+            live.metadata.uid.as_ref().is_some_and(|uid| !uid.is_empty())
+                && live.metadata.name.as_ref() == Some(&wanted)
         });
         (!exists).then_some(Reason::ServiceAccount)
     }

@@ -4,7 +4,7 @@ use k8s_openapi::Resource as _;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use serde_json::Value;
 
-use super::{ACTOR_LABEL, SERVICE_ACCOUNT, Subject, Wrapper, object, once_created};
+use super::{SERVICE_ACCOUNT, Subject, Wrapper, object, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
 use crate::node::{Node, list, map};
@@ -92,7 +92,7 @@ fn without_delete(policies: Option<&Node>) -> Node {
 /// True for an account that only this actor uses: its wrapper bears the actor's label, which neither our wrapper of a
 /// shared account nor any of today's pipeline does. In doubt it is shared, and stays.
 pub fn is_actors_own(object: &Object, actor: &str) -> bool {
-    object.metadata.labels.get(ACTOR_LABEL).is_some_and(|label| label == actor)
+    object.actor() == Some(actor)
 }
 
 /// True once Crossplane may count the account as ready.

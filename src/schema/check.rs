@@ -17,8 +17,14 @@ impl Schema {
     pub fn breaches(&self, value: &Value, at: &Path, secret: &dyn Fn(&Path) -> bool) -> Vec<Breach> {
         let mut check = Check { secret, closed: true, found: Vec::new() };
         check.value(self, value, &Place::Start(at));
-        check.found.sort_by(|a, b| a.path.cmp(&b.path).then(a.kind.cmp(&b.kind)));
-        check.found
+        check.sorted()
+    }
+
+    /// The fields of `value` that this schema does not know, wherever types let one look; in order of path.
+    pub fn unknown_fields(&self, value: &Value) -> Vec<Breach> {
+        let mut check = Check { secret: &|_| true, closed: true, found: Vec::new() };
+        check.names(self, value, &Place::Start(&Path::root()));
+        check.sorted()
     }
 }
 
@@ -49,6 +55,34 @@ impl Check<'_> {
         }
         self.listed(schema, value, place);
         self.forms(schema, value, place);
+    }
+
+    fn sorted(mut self) -> Vec<Breach> {
+        self.found.sort_by(|a, b| a.path.cmp(&b.path).then(a.kind.cmp(&b.kind)));
+        self.found
+    }
+
+    /// Looks at names alone.
+    fn names(&mut self, schema: &Schema, value: &Value, place: &Place<'_>) {
+        match value {
+            Value::Object(map) if schema.type_breach(value).is_none() => {
+                for (key, value) in map {
+                    let below = Place::Key(place, key);
+                    match schema.field(key).or_else(|| schema.each_value()) {
+                        Some(field) => self.names(field, value, &below),
+                        None if !schema.tolerates(key) => self.unknown(schema, key, &below),
+                        None => {}
+                    }
+                }
+            }
+            Value::Array(list) if schema.type_breach(value).is_none() => {
+                let Some(items) = schema.items() else { return };
+                for (index, value) in list.iter().enumerate() {
+                    self.names(items, value, &Place::Index(place, index));
+                }
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn breach(&mut self, place: &Place<'_>, kind: BreachKind, what: String) {

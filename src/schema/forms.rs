@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use super::check::Check;
-use crate::path::Place;
 use super::{Breach, BreachKind, Schema};
+use crate::path::Place;
 
 impl Check<'_> {
     pub(super) fn forms(&mut self, schema: &Schema, value: &Value, place: &Place<'_>) {

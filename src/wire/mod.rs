@@ -18,6 +18,7 @@ mod raw_struct;
 pub mod read;
 pub mod request;
 pub mod response;
+mod shelf;
 mod value;
 pub mod write;
 mod writer;

@@ -3,6 +3,8 @@
 //! What protobuf says about repeated fields and keys holds here too (the last one wins, messages merge). Stricter than
 //! protobuf: a number must be finite, as in JSON. More lenient: what nobody reads is not checked.
 
+use std::marker::PhantomData;
+
 use prost::Message as _;
 use serde::Deserializer;
 use serde::de::value::BorrowedStrDeserializer;
@@ -23,7 +25,18 @@ use crate::unread::Unread;
 /// # Errors
 /// The first thing that is malformed, not finite, nested deeper than [`MAX_DEPTH`] or not what `T` expects.
 pub fn from_struct<'de, T: Deserialize<'de>>(object: &'de RawStruct) -> Result<T, ReadError> {
-    T::deserialize(Reader { value: Value::Root(object), depth: 0 }).map_err(ReadError::shortened)
+    from_struct_as(object, PhantomData)
+}
+
+/// Reads an object as `seed` says.
+///
+/// # Errors
+/// As for [`from_struct`].
+pub(super) fn from_struct_as<'de, S: DeserializeSeed<'de>>(
+    object: &'de RawStruct,
+    seed: S,
+) -> Result<S::Value, ReadError> {
+    seed.deserialize(Reader { value: Value::Root(object), depth: 0 }).map_err(ReadError::shortened)
 }
 
 /// Reads an object from the encoded entries of its Struct.

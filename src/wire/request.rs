@@ -1,12 +1,14 @@
 //! From a RunFunctionRequest to [`Inputs`]: only what somebody reads is decoded.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, State};
-use super::{RawStruct, from_struct};
+use super::shelf::Shelf;
+use super::{RawStruct, ReadError, from_struct};
 use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
@@ -37,17 +39,24 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     })
 }
 
+/// What was read before, by any call of this process: what is there saves work and changes no answer.
+static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::default);
+
 fn read<'de, T: Deserialize<'de>>(object: &'de RawStruct, source: &Source, unreadable: &mut Problems) -> Option<T> {
-    from_struct(object)
-        .map_err(|error| {
-            let kind = match source {
-                Source::Input | Source::Platform(_) => Kind::Platform,
-                _ => Kind::Value,
-            };
-            let problem = Problem::value(error.path, source.clone(), error.what).of_kind(kind);
-            unreadable.push(problem.hint("look at what wrote it; nothing was changed"));
-        })
-        .ok()
+    told(from_struct(object), source, unreadable)
+}
+
+/// What was read, or nothing and a problem.
+fn told<T>(read: Result<T, ReadError>, source: &Source, unreadable: &mut Problems) -> Option<T> {
+    read.map_err(|error| {
+        let kind = match source {
+            Source::Input | Source::Platform(_) => Kind::Platform,
+            _ => Kind::Value,
+        };
+        let problem = Problem::value(error.path, source.clone(), error.what).of_kind(kind);
+        unreadable.push(problem.hint("look at what wrote it; nothing was changed"));
+    })
+    .ok()
 }
 
 /// Of a composite that cannot be read, the flavors it lists: what is asked for stays the same beside a refusal.
@@ -87,7 +96,7 @@ fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap
             None => Source::Platform(key.clone()),
         };
         let items = answer.items.iter().filter_map(|item| item.resource.as_ref());
-        let read = items.map(|item| read(item, &source, unreadable).unwrap_or_default());
+        let read = items.map(|item| told(SHELF.read(key, item), &source, unreadable).unwrap_or_default());
         (key.clone(), read.collect())
     })
     .collect()
