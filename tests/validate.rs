@@ -201,7 +201,8 @@ fn the_runtime_becomes_the_configmap_that_pods_mount() {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let built: Value = serde_yaml::from_slice(&built.stdout).expect("one document");
     // The default of the platform key `sidecar.runtimeConfigMap`, and the file that the runtime is started with.
-    let wanted = [("/kind", "ConfigMap"), ("/metadata/name", "asya-runtime"), ("/data/asya_runtime.py", "print('hello')\n")];
+    let wanted =
+        [("/kind", "ConfigMap"), ("/metadata/name", "asya-runtime"), ("/data/asya_runtime.py", "print('hello')\n")];
     for (pointer, wanted) in wanted {
         assert_eq!(built.pointer(pointer).and_then(Value::as_str), Some(wanted), "{pointer} of {built}");
     }
