@@ -1,5 +1,4 @@
-//! The pages hold together: links lead somewhere, commands can be typed, what is printed is printed, and the monitoring of the
-//! install kit speaks of metrics that exist.
+//! The pages hold together: links lead somewhere, commands can be typed, and what is printed is printed.
 
 mod common;
 
@@ -10,11 +9,6 @@ use std::process::{Command, Output};
 
 use common::case;
 use common::report::Report;
-use serde_json::Value;
-
-fn read(path: &str) -> String {
-    fs::read_to_string(case::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 /// Every file below a folder with one of these endings, by its path.
 fn files(folder: &str, kinds: &[&str]) -> BTreeMap<PathBuf, String> {
@@ -168,33 +162,18 @@ fn what_a_page_prints_is_printed() {
     report.end();
 }
 
-/// The names with this start in a text.
-fn metrics(text: &str) -> BTreeSet<String> {
-    let words = text.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_'));
-    let ours = words.filter(|word| word.starts_with("function_asya_") || word.starts_with("grpc_server_"));
-    ours.map(|name| name.trim_end_matches("_bucket").to_owned()).collect()
+/// The long flags in a text, each once.
+fn flags(text: &str) -> BTreeSet<String> {
+    let words = text.split(|it: char| !(it.is_ascii_lowercase() || it == '-'));
+    words.filter(|word| word.starts_with("--") && word.len() > 3).map(str::to_owned).collect()
 }
 
 #[test]
-fn alerts_and_dashboard_ask_for_metrics_that_exist() {
-    // A test of the server compares that page with what it serves.
-    let known = metrics(&read("docs/metrics.md"));
-    let mut asked = BTreeSet::new();
-    for file in ["examples/install/prometheusrule.yaml", "examples/install/dashboard.json", "docs/operations.md"] {
-        let found = metrics(&read(file));
-        assert!(found.len() > 2, "{file} asks for nothing");
-        asked.extend(found);
-    }
-    assert!(known.is_superset(&asked), "unknown: {:?}", asked.difference(&known));
-}
-
-#[test]
-fn every_alert_has_a_row_in_operations() {
-    let rules: Value = serde_yaml::from_str(&read("examples/install/prometheusrule.yaml")).expect("YAML");
-    let rules = rules.pointer("/spec/groups/0/rules").and_then(Value::as_array).expect("rules");
-    let alerts: BTreeSet<String> = rules.iter().filter_map(|rule| rule["alert"].as_str()).map(str::to_owned).collect();
-    let page = read("docs/operations.md");
-    let rows =
-        page.lines().filter_map(|line| line.strip_prefix("| FunctionAsya")).filter_map(|row| row.split(' ').next());
-    assert_eq!(alerts, rows.map(|name| format!("FunctionAsya{name}")).collect());
+fn the_flags_of_serve_are_told_and_no_others() {
+    let mut known = flags(&String::from_utf8(run("function-asya serve --help").stdout).expect("text"));
+    known.remove("--help");
+    let page = fs::read_to_string(case::root().join("docs/server.md")).expect("the page is there");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `--"));
+    let cells = rows.filter_map(|row| row.split(" |").next()).map(|cell| format!("--{cell}\n"));
+    assert_eq!(known, flags(&cells.collect::<String>()), "`serve --help`, and docs/server.md");
 }

@@ -208,6 +208,29 @@ fn the_runtime_becomes_the_configmap_that_pods_mount() {
     }
 }
 
+/// What a release's manifest goes through before Helm is asked to let go of it, as docs/migrating.md has it.
+#[test]
+#[ignore = "needs kustomize: `tools/check validate`"]
+fn the_mark_that_keeps_a_release_reaches_every_object() {
+    let page = fs::read_to_string(case::root().join("docs/migrating.md")).expect("the page is there");
+    let start = "cat > keep/kustomization.yaml <<'EOF'\n";
+    let kustomization =
+        page.split_once(start).and_then(|(_, rest)| rest.split_once("EOF\n")).expect("a here-document").0;
+    let folder = tempfile::tempdir().expect("a folder");
+    let release: Vec<_> = ["package/xrd.yaml", "package/composition.yaml", "examples/install/provider-aws-sqs.yaml"]
+        .iter()
+        .flat_map(|file| read(file))
+        .collect();
+    fs::write(folder.path().join("kustomization.yaml"), kustomization).expect("a file can be written");
+    put(folder.path(), "all.yaml", &release);
+    let built = Command::new(tool("KUSTOMIZE")).arg("build").arg(folder.path()).output().expect("a tool that runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let built = files::parse("stdout", &built.stdout).unwrap_or_else(|error| panic!("{error}"));
+    let kept =
+        |object: &Value| object.pointer("/metadata/annotations/helm.sh~1resource-policy") == Some(&json!("keep"));
+    assert_eq!(built.iter().filter(|document| kept(&document.value)).count(), release.len());
+}
+
 #[test]
 #[ignore = "needs Crossplane's own tools: `tools/check validate`"]
 fn actors_are_taken_and_refused_as_the_table_says() {
