@@ -38,7 +38,7 @@ fn pages() -> BTreeMap<PathBuf, String> {
 fn split(page: &str) -> (Vec<(&str, String)>, String) {
     let (mut blocks, mut rest, mut within) = (Vec::new(), String::new(), None);
     for line in page.lines() {
-        match (line.strip_prefix("```"), within.take()) {
+        match (line.trim_start().strip_prefix("```"), within.take()) {
             (Some(mark), None) => within = Some((mark, String::new())),
             (Some(_), Some(block)) => blocks.push(block),
             (None, Some((mark, text))) => within = Some((mark, text + line + "\n")),
