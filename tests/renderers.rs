@@ -3,7 +3,7 @@
 //! Ignored unless asked for: `tools/check renderers` builds the tools and names them (see [`Tools`]). `CASE=part-of-a-name`
 //! chooses some, `RENDERERS=all` takes every case instead of a share.
 //!
-//! What is known to differ, and is left out on both sides (`render` follows crank 1.20 where the two do):
+//! What is known to differ, and is left out on both sides (where they differ among themselves, `render` mostly follows crank 1.20):
 //!
 //! | left out | for | because |
 //! |---|---|---|
