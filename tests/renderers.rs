@@ -3,12 +3,14 @@
 //! Ignored unless asked for: `tools/check renderers` builds the tools and names them (see [`Tools`]). `CASE=part-of-a-name`
 //! chooses some, `RENDERERS=all` takes every case instead of a share.
 //!
-//! What is known to differ, and is left out on both sides (`render` follows crank 1.20 where the two do):
+//! What is known to differ, and is left out on both sides (where they differ among themselves, `render` mostly follows crank 1.20):
 //!
 //! | left out | for | because |
 //! |---|---|---|
 //! | the Ready condition, while a resource is held back | crank 1.20 | it does not know `desired.composite.ready` |
 //! | labels that name the claim, where the composite's labels and its `claimRef` disagree | crank 1.20 | it believes `claimRef`, the reconciler and we the labels |
+//! | `generateName` and the label `crossplane.io/composite`, where the composite has that label | crank 1.20 | it goes by the composite's name, all others by the label |
+//! | `generateName` beside a name | crank 2.2 | it leaves it out, crank 1.20 does not |
 //! | `generateName`, and `name` where the function gives none | CLI 2.5 | the reconciler makes a name, crank leaves it to the API server |
 //! | the uid of the owner | CLI 2.5 | made up |
 //! | the composite's `spec`, and `status.claimConditionTypes` | CLI 2.5 | references of the reconciler; what a function says of `spec` it drops |
@@ -45,9 +47,13 @@ const SHARE: usize = 6;
 
 /// Cases that an engine cannot play, and why.
 const CANNOT: [(&str, &[Engine], &str); 4] = [
-    ("a-flavor-of-another-api-version-counts", &BOTH, "an API server converts between versions, a file does not"),
-    ("of-two-environmentconfigs-of-one-name-the-first-counts", &BOTH, "no cluster has two of one name"),
-    ("the-namespace-of-a-namespaced-composite-is-its-own", &[Engine::Core], "composites of our XRD have no namespace"),
+    ("a-flavor-of-another-api-version-counts", &ALL, "an API server converts between versions, a file does not"),
+    ("of-two-environmentconfigs-of-one-name-the-first-counts", &ALL, "no cluster has two of one name"),
+    (
+        "the-namespace-of-a-namespaced-composite-is-its-own",
+        &[Engine::Crank22, Engine::Core],
+        "composites of our XRD have no namespace",
+    ),
     (
         "user-labels-go-on-everything-but-the-shared-account",
         &[Engine::Core],
@@ -55,22 +61,26 @@ const CANNOT: [(&str, &[Engine], &str); 4] = [
     ),
 ];
 
-const BOTH: [Engine; 2] = [Engine::Crank, Engine::Core];
+const ALL: [Engine; 3] = [Engine::Crank120, Engine::Crank22, Engine::Core];
 
 /// A renderer of Crossplane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     /// `crossplane render` of 1.20, which has an imitation of the reconciler.
-    Crank,
+    Crank120,
+    /// `crossplane render` of 2.2, whose imitation is another.
+    Crank22,
     /// `crossplane composition render` of 2.5, which runs the reconciler of Crossplane 2.3.
     Core,
 }
 
-const ENGINES: [(Engine, &str); 2] = [(Engine::Crank, "crank 1.20"), (Engine::Core, "CLI 2.5")];
+const ENGINES: [(Engine, &str); 3] =
+    [(Engine::Crank120, "crank 1.20"), (Engine::Crank22, "crank 2.2"), (Engine::Core, "CLI 2.5")];
 
 /// The built tools.
 struct Tools {
-    crank: PathBuf,
+    crank_1_20: PathBuf,
+    crank_2_2: PathBuf,
     cli: PathBuf,
     core: PathBuf,
 }
@@ -81,12 +91,18 @@ impl Tools {
             let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.exists());
             path.unwrap_or_else(|| panic!("{name} must name a built tool; `tools/check renderers` does all of this"))
         };
-        Self { crank: find("CRANK_1_20"), cli: find("CLI_2_5"), core: find("CORE_2_3") }
+        Self {
+            crank_1_20: find("CRANK_1_20"),
+            crank_2_2: find("CRANK_2_2"),
+            cli: find("CLI_2_5"),
+            core: find("CORE_2_3"),
+        }
     }
 
     fn command(&self, engine: Engine) -> Command {
         let (tool, words) = match engine {
-            Engine::Crank => (&self.crank, &["render"][..]),
+            Engine::Crank120 => (&self.crank_1_20, &["render"][..]),
+            Engine::Crank22 => (&self.crank_2_2, &["render"][..]),
             Engine::Core => (&self.cli, &["composition", "render"][..]),
         };
         let mut command = Command::new(tool);
@@ -106,7 +122,7 @@ enum Verdict {
 }
 
 /// A case's name, and what each of [`ENGINES`] made of it.
-type Row = (String, [Verdict; 2]);
+type Row = (String, [Verdict; 3]);
 
 #[test]
 #[ignore = "needs Crossplane's own tools: `tools/check renderers`"]
@@ -122,12 +138,16 @@ fn the_real_renderers_print_what_ours_prints() {
     tell(&rows);
 }
 
+fn columns<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().fold(String::new(), |line, word| line + &format!("{word:12}")).trim_end().to_owned()
+}
+
 /// Prints the table, then fails with everything that differs.
 fn tell(rows: &[Row]) {
     let mut report = Report::default();
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let mut counts = [0; 2];
-    println!("{:width$}  {:11}{}", "case", ENGINES[0].1, ENGINES[1].1);
+    let mut counts = [0; ENGINES.len()];
+    println!("{:width$}  {}", "case", columns(ENGINES.map(|(_, name)| name)));
     for (name, verdicts) in rows {
         report.look();
         let words = verdicts.iter().zip(ENGINES).zip(&mut counts).map(|((verdict, (_, engine)), same)| match verdict {
@@ -141,8 +161,7 @@ fn tell(rows: &[Row]) {
                 "different"
             }
         });
-        let words: Vec<_> = words.collect();
-        println!("{name:width$}  {:11}{}", words[0], words[1]);
+        println!("{name:width$}  {}", columns(words));
     }
     let reasons = rows.iter().flat_map(|(_, verdicts)| verdicts).filter_map(|verdict| match verdict {
         Verdict::Cannot(why) => Some(*why),
@@ -313,7 +332,11 @@ fn plain(engine: Engine, real: bool, played: &Played, documents: Vec<Value>) -> 
             }
         } else {
             match engine {
-                Engine::Crank => plain_labels(&played.scene.composite, &mut document),
+                Engine::Crank120 => plain_labels(&played.scene.composite, &mut document),
+                Engine::Crank22 if document.pointer("/metadata/name").is_some() => {
+                    remove(&mut document, "/metadata", "generateName");
+                }
+                Engine::Crank22 => {}
                 Engine::Core => plain_resource(composite, &mut document),
             }
         }
@@ -326,8 +349,8 @@ fn plain_composite(engine: Engine, hold: bool, document: &mut Value) {
     let kind = |condition: &Value| condition["type"].as_str().unwrap_or_default().to_owned();
     if let Some(conditions) = document.pointer_mut("/status/conditions").and_then(Value::as_array_mut) {
         match engine {
-            Engine::Crank if hold => conditions.retain(|condition| kind(condition) != "Ready"),
-            Engine::Crank => {}
+            Engine::Crank120 if hold => conditions.retain(|condition| kind(condition) != "Ready"),
+            Engine::Crank120 | Engine::Crank22 => {}
             Engine::Core => {
                 conditions
                     .retain(|condition| kind(condition) == "Ready" || CONDITIONS.contains(&kind(condition).as_str()));
@@ -349,6 +372,11 @@ fn plain_labels(composite: &Value, document: &mut Value) {
     };
     if !labels.into_iter().all(agrees) {
         labels.into_iter().for_each(|(_, label)| remove(document, "/metadata/labels", label));
+    }
+    let of_composite = "crossplane.io/composite";
+    if composite.pointer("/metadata/labels").is_some_and(|labels| labels.get(of_composite).is_some()) {
+        remove(document, "/metadata/labels", of_composite);
+        remove(document, "/metadata", "generateName");
     }
 }
 

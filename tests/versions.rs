@@ -90,6 +90,20 @@ fn both_packages_want_the_same_crossplane() {
 }
 
 #[test]
+fn every_range_has_a_lower_bound_and_no_other() {
+    let package = yaml("package/crossplane.yaml");
+    let mut ranges = vec![(text(&package, "/spec/crossplane/version"), "-0")];
+    // What Crossplane is ends in -0, so that a release candidate of the next one is let in.
+    ranges.extend(package["spec"]["dependsOn"].as_array().expect("some").iter().map(|it| (text(it, "/version"), "")));
+    for (range, end) in &ranges {
+        let bound = range.strip_prefix(">=v").and_then(|range| range.strip_suffix(end)).unwrap_or_default();
+        let plain = bound.split('.').filter(|part| part.parse::<u32>().is_ok()).count() == 3;
+        assert!(plain, "{range} does not take every newer version: 2.x is one");
+    }
+    assert_eq!(numbers(ranges[0].0), [1, 19, 0], "the oldest Crossplane we say we run on");
+}
+
+#[test]
 fn the_function_has_the_name_that_the_composition_calls() {
     let composition = yaml("package/composition.yaml");
     assert_eq!(text(&composition, "/spec/pipeline/0/functionRef/name"), INSTALLED);

@@ -1,5 +1,5 @@
 //! The packaged schemas and the Rust types say the same, field by field; defaults stand in the types' layers, in the
-//! schemas' descriptions and nowhere else.
+//! schemas' descriptions, in the install kit's commented settings, and nowhere else.
 
 mod common;
 
@@ -177,4 +177,71 @@ fn descriptions_tell_the_built_in_defaults() {
     // All stages run by default, and the tag of the image changes with every release.
     defaults_are_told(schema(&INPUT), &settings[0].values, &[".stages", ".sidecar.image"], &mut report);
     report.end();
+}
+
+/// The install kit's settings with every comment that holds a key taken off, as its first lines tell people to.
+fn uncommented() -> String {
+    let text = include_str!("../examples/install/platform.yaml").replace("\ndata: {}\n", "\ndata:\n");
+    let (head, data) = text.split_once("\ndata:\n").expect("data is empty, and filled by comments alone");
+    let bare = |line: &str| {
+        let indent = line.len() - line.trim_start().len();
+        let key = line.trim_start().strip_prefix("# ").unwrap_or_else(|| panic!("no comment: {line:?}"));
+        format!("{}{key}\n", &line[..indent])
+    };
+    let lines = data.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("##"));
+    format!("{head}\ndata:\n{}", lines.map(bare).collect::<String>())
+}
+
+#[test]
+fn the_install_kit_has_every_setting_with_its_default() {
+    let mut report = Report::default();
+    let (mut told, mut wanted, mut known) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    leaves(&yaml(&uncommented())["data"], "", &mut told);
+    leaves(&platform::layers(&Inputs::default()).0[0].values, "", &mut wanted);
+    // What is empty is filled in late: by the kubelet's own rule, and by the flag of `serve`.
+    wanted.insert(".sidecar.imagePullPolicy".to_owned(), "IfNotPresent".into());
+    wanted.insert(".ttl".to_owned(), "60s".into());
+    // These two belong into a step's input; the file says so on top.
+    let of_input = ["environmentConfig", "stages"];
+    for key in of_input {
+        let default = wanted.remove(&format!(".{key}")).expect("a setting");
+        let line = format!("\n# {key}: {default}\n");
+        report.equal(key, "stands on top", &true, &include_str!("../examples/install/platform.yaml").contains(&line));
+    }
+    nodes(schema(&INPUT), "", &mut known);
+    let machinery = ["", ".apiVersion", ".kind", ".metadata", ".environmentConfig", ".stages"];
+    let is_leaf = |node: &Value| node.get("properties").is_none();
+    let declared = known.iter().filter(|(path, node)| is_leaf(node) && !machinery.contains(&path.as_str()));
+    let declared: Vec<_> = declared.map(|(path, _)| path).filter(|path| !path.contains(['[', '*'])).collect();
+    let keys: Vec<_> = told.keys().collect();
+    report.equal("platform.yaml", "keys", &declared, &keys);
+    for (path, value) in &told {
+        report.look();
+        report.equal(path, "default", &wanted.get(path), &Some(value));
+    }
+    report.end();
+}
+
+#[test]
+fn the_settings_of_the_install_kit_are_taken_and_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("platform.yaml");
+    std::fs::write(&file, uncommented()).expect("a file can be written");
+    let render = |arguments: &[&std::ffi::OsStr]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_function-asya"));
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).args([
+            "render",
+            "examples/minimal/actor.yaml",
+            "--simulate",
+            "ready",
+        ]);
+        let output = command.args(arguments).output().expect("the binary runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8(output.stdout).expect("text");
+        printed
+            .lines()
+            .filter(|line| !line.contains("asya-platform"))
+            .fold(String::new(), |all, line| all + line + "\n")
+    };
+    assert_eq!(render(&[]), render(&["-e".as_ref(), file.as_os_str()]));
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Built tools are kept here between runs, one file for each tool and version.
+# Built tools are kept here between runs, one file for each tool and version, and a folder for the schemas.
 cache=${FUNCTION_ASYA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/function-asya-ci}
 
 # What is wrong and what to do about it; ends the script.
@@ -16,9 +16,13 @@ fail() {
 }
 
 # The version that a tool's go.mod asks for: that of the module its package is in, the longest path that fits. A tool of
-# our own has what it is made of for a version.
+# our own has what it is made of for a version, and so have the schemas.
 tool_version() {
     local mod=$root/tools/modules/$1/go.mod
+    if [ "$1" = crds ]; then
+        sha256sum <"$root/tools/crds.txt" | cut -c 1-12
+        return
+    fi
     if [ -f "${mod%go.mod}main.go" ]; then
         cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}main.go" | sha256sum | cut -c 1-12
         return
