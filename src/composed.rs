@@ -145,6 +145,6 @@ pub struct Composition {
     pub changed: bool,
     /// The actor's name, when it has one.
     pub actor: String,
-    /// The resolved spec for the log, secrets and all: print it through [`crate::resolve::tables::without_secrets`].
+    /// The resolved spec for the log, if it was wanted, secrets and all: print it through [`crate::resolve::tables::without_secrets`].
     pub resolved: Option<Value>,
 }

@@ -1,7 +1,5 @@
 //! Which actor this is: its namespace, its name, its queue. Identity never changes in place.
 
-use serde_json::Value;
-
 use crate::inputs::{Inputs, Metadata};
 use crate::names::is_dns_label;
 use crate::path::Path;
@@ -48,7 +46,7 @@ pub fn actor_name(inputs: &Inputs) -> Option<String> {
     let Metadata { name, labels, .. } = &inputs.composite.metadata;
     let spec = &inputs.composite.spec;
     let written = spec.get("actor").filter(|actor| !actor.is_null()).map(|actor| actor.as_str().unwrap_or_default());
-    let claim = || spec.pointer("/claimRef/name").and_then(Value::as_str);
+    let claim = || Some(inputs.composite.claim.name.as_str()).filter(|name| !name.is_empty());
     let label = || labels.get("crossplane.io/claim-name").map(String::as_str);
     let found = written.or_else(claim).or_else(label).unwrap_or(name);
     (written.is_some() || !found.is_empty()).then(|| found.to_owned())
@@ -82,10 +80,7 @@ fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
     let Metadata { namespace, labels, .. } = &inputs.composite.metadata;
     let places = [
         (Path::keys("metadata.namespace"), Some(namespace.as_str())),
-        (
-            Path::keys("spec.claimRef.namespace"),
-            inputs.composite.spec.pointer("/claimRef/namespace").and_then(Value::as_str),
-        ),
+        (Path::keys("spec.claimRef.namespace"), Some(inputs.composite.claim.namespace.as_str())),
         (
             Path::keys("metadata.labels").key("crossplane.io/claim-namespace"),
             labels.get("crossplane.io/claim-namespace").map(String::as_str),

@@ -37,23 +37,73 @@ pub struct Inputs {
     pub cannot_ask: bool,
     /// How long an answer holds unless the platform settings say otherwise (`--ttl`).
     pub ttl: Option<Duration>,
+    /// The resolved spec is wanted too, for the log.
+    pub tell_spec: bool,
     /// Unknown fields of the actor are problems (files) rather than warnings (a cluster, whose XRD may be newer than this function).
     pub strict: bool,
 }
 
 /// The XAsyncActor, as much of it as somebody reads.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(from = "Written")]
 pub struct Composite {
     /// Name, namespace and labels.
     pub metadata: Metadata,
-    /// The actor's spec as the user (and Crossplane's own machinery) wrote it.
-    #[serde(deserialize_with = "or_default")]
-    pub spec: Value,
+    /// The actor's spec as its user wrote it.
+    pub spec: Arc<Value>,
+    /// The claim that `spec.claimRef` names.
+    pub claim: ClaimRef,
     /// What we and Crossplane last said of it.
-    #[serde(deserialize_with = "or_default")]
     pub status: CompositeStatus,
 }
+
+/// The claim of a composite, as Crossplane 1 notes it. Texts are empty when unset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimRef {
+    /// The claim's name.
+    pub name: String,
+    /// The claim's namespace.
+    pub namespace: String,
+}
+
+/// A composite as it is written: its spec holds Crossplane's own fields beside the user's.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    metadata: Metadata,
+    #[serde(deserialize_with = "or_default")]
+    spec: Value,
+    #[serde(deserialize_with = "or_default")]
+    status: CompositeStatus,
+}
+
+impl From<Written> for Composite {
+    fn from(Written { metadata, mut spec, status }: Written) -> Self {
+        let text = |key: &str| spec.pointer(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let claim = ClaimRef { name: text("/claimRef/name"), namespace: text("/claimRef/namespace") };
+        if let Value::Object(spec) = &mut spec {
+            CROSSPLANES.iter().for_each(|key| drop(spec.remove(*key)));
+        }
+        Self { metadata, spec: spec.into(), claim, status }
+    }
+}
+
+/// Crossplane's own fields in the spec of a claim or composite; they take no part.
+pub const CROSSPLANES: &[&str] = &[
+    "compositionRef",
+    "compositionSelector",
+    "compositionRevisionRef",
+    "compositionRevisionSelector",
+    "compositionUpdatePolicy",
+    "claimRef",
+    "resourceRefs",
+    "resourceRef",
+    "writeConnectionSecretToRef",
+    "publishConnectionDetailsTo",
+    "compositeDeletePolicy",
+    "environmentConfigRefs",
+    "crossplane",
+];
 
 /// The metadata of any object, as much of it as somebody reads.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]

@@ -43,15 +43,15 @@ pub fn listed_flavors(inputs: &Inputs, found: &mut Findings) -> Vec<String> {
     let mut seen = BTreeSet::new();
     for (index, name) in listed.iter().enumerate() {
         let Some(name) = name.as_str().filter(|name| name.len() >= 3) else { continue };
-        let path = Path::keys("spec.flavors").index(index);
+        let path = || Path::keys("spec.flavors").index(index);
         if !names::is_object_name(name) {
             let what = format!("{name:?} is no name that an EnvironmentConfig can have");
             found
                 .problems
-                .push(Problem::value(path, Source::Actor, what).hint("lower-case letters, digits, `-` and `.`"));
+                .push(Problem::value(path(), Source::Actor, what).hint("lower-case letters, digits, `-` and `.`"));
         } else if !seen.insert(name) {
             let what = format!("flavor `{name}` is listed twice and counts once");
-            found.warnings.push(Problem::value(path, Source::Actor, what));
+            found.warnings.push(Problem::value(path(), Source::Actor, what));
         } else {
             names.push(name.to_owned());
         }
@@ -210,7 +210,7 @@ impl Call<'_> {
         composition.told_flavors(&self.names);
         let said = resolved.fields.said().unwrap_or_else(|| Value::clone(&layers.actor.spec));
         composition.spec = Some(said);
-        composition.resolved = Some(resolved.value);
+        composition.resolved = self.inputs.tell_spec.then(|| resolved.fields.value());
         composition
     }
 
@@ -254,7 +254,7 @@ impl Call<'_> {
             }
         }
         composition.hold = !composition.waiting.is_empty();
-        composition.resolved = Some(resolved.value);
+        composition.resolved = self.inputs.tell_spec.then(|| resolved.fields.value());
         composition
     }
 

@@ -151,28 +151,28 @@ pub struct Resiliency {
     pub rules: Vec<Rule>,
 }
 
-/// One way of retrying; durations are Go's.
+/// One way of retrying; durations are Go's. In the order of names, in which the sidecar is told.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
-    /// How often a message is tried, at least once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_attempts: Option<i64>,
     /// `constant`, `linear` or `exponential`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<String>,
     /// The first wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_delay: Option<String>,
-    /// The longest wait.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_interval: Option<String>,
-    /// The longest time all tries may take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_duration: Option<String>,
     /// Whether waits vary a little.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<bool>,
+    /// How often a message is tried, at least once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<i64>,
+    /// The longest time all tries may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_duration: Option<String>,
+    /// The longest wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_interval: Option<String>,
     /// Actors that get a message no try could handle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_exhausted: Vec<String>,

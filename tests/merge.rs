@@ -80,7 +80,7 @@ impl Row {
             }
         }
         let mut inputs = Inputs { input: Some(self.settings.clone()), strict: true, ..Inputs::default() };
-        inputs.composite.spec = as_read(&spec);
+        inputs.composite.spec = as_read(&spec).into();
         for (name, data) in &self.flavors.0 {
             let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };
             config.metadata.name.clone_from(name);
@@ -97,7 +97,7 @@ impl Row {
         let names: Vec<_> = self.flavors.0.iter().map(|(name, _)| name.clone()).collect();
         let mut found = Findings::default();
         let layers = resolve::gather(&inputs, &names, &platform, &mut found);
-        let outcome = resolve::resolve(&layers, &platform).map(|resolved| resolved.value);
+        let outcome = resolve::resolve(&layers, &platform).map(|resolved| resolved.fields.value());
         let outcome = match outcome {
             Ok(value) => found.problems.unless_empty(value),
             Err(problems) => {

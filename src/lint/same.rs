@@ -1,7 +1,5 @@
 //! Two actors that would take each other's messages: the queue's name joins namespace and actor with a hyphen.
 
-use serde_json::Value;
-
 use super::{Actor, Finding, Level, Lot};
 use crate::identity::{Identity, identify};
 use crate::path::Path;
@@ -42,8 +40,6 @@ fn clash(mine: &Identity, theirs: &Identity) -> Problem {
 
 /// True for a claim and the composite that Crossplane makes of it: one actor in two files.
 fn is_its_composite(a: &Actor, b: &Actor) -> bool {
-    let claim =
-        |actor: &Actor, key: &str| actor.inputs.composite.spec.pointer(key).and_then(Value::as_str).map(str::to_owned);
-    let same = |key: &str| claim(a, key).is_some() && claim(a, key) == claim(b, key);
-    a.is_claim != b.is_claim && same("/claimRef/name") && same("/claimRef/namespace")
+    let (mine, theirs) = (&a.inputs.composite.claim, &b.inputs.composite.claim);
+    a.is_claim != b.is_claim && mine == theirs && !mine.name.is_empty() && !mine.namespace.is_empty()
 }

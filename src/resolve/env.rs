@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use smallvec::smallvec;
 
-use super::field::{Field, Setting, Shape};
+use super::field::{Field, History, Setting, Shape};
 use super::layers::Layer;
 use super::merge::conflict;
 use crate::path::Path;
@@ -36,7 +37,7 @@ impl Way<'_> {
 struct Variable<'a> {
     name: Option<&'a str>,
     way: Way<'a>,
-    history: Vec<Setting<'a>>,
+    history: History<'a>,
 }
 
 impl<'a> Variable<'a> {
@@ -71,7 +72,7 @@ pub fn merge<'a>(
     let own = own_variables(actor, problems);
     let mine: BTreeSet<&str> = own.iter().filter_map(|own| own.name).collect();
     let mut merged = Merged::default();
-    let mut overridden: BTreeMap<&str, Vec<Setting<'a>>> = BTreeMap::new();
+    let mut overridden: BTreeMap<&str, History<'a>> = BTreeMap::new();
     for flavor in flavors {
         for variable in variables(flavor) {
             if let Some(name) = variable.name.filter(|name| mine.contains(name)) {
@@ -84,7 +85,7 @@ pub fn merge<'a>(
     let mut merged = merged.variables;
     for mut variable in own {
         let below = variable.name.and_then(|name| overridden.remove(name)).unwrap_or_default();
-        variable.history.splice(0..0, below);
+        variable.history.insert_many(0, below);
         merged.push(variable);
     }
     write(root, merged, flavors, actor);
@@ -167,14 +168,14 @@ fn variables(layer: &Layer) -> Vec<Variable<'_>> {
     let entries = list(FIELDS[0]).iter().enumerate().map(|(index, value)| Variable {
         name: value.get("name").and_then(Value::as_str),
         way: Way::Entry(value),
-        history: vec![Setting { by, value, index }],
+        history: smallvec![Setting { by, value, index }],
     });
     let secrets = list(FIELDS[1]).iter().enumerate().flat_map(|(index, entry)| {
         let keys = entry.get("keys").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         keys.iter().map(move |key| Variable {
             name: key.get("envVar").and_then(Value::as_str),
             way: Way::Secret(&entry["secretName"], key),
-            history: vec![Setting { by, value: key, index }],
+            history: smallvec![Setting { by, value: key, index }],
         })
     });
     entries.chain(secrets).collect()
@@ -204,7 +205,7 @@ fn write<'a>(root: &mut Field<'a>, variables: Vec<Variable<'a>>, flavors: &'a [L
             .iter()
             .chain([actor])
             .filter_map(|layer| layer.spec.get(field).map(|value| Setting { by: layer, value, index: 0 }));
-        let history: Vec<_> = history.collect();
+        let history: History<'a> = history.collect();
         if !history.is_empty() {
             fields.insert(field, Field { shape: Shape::List(list), history });
         }
@@ -214,6 +215,6 @@ fn write<'a>(root: &mut Field<'a>, variables: Vec<Variable<'a>>, flavors: &'a [L
 fn group<'a>((secret, keys): (&'a Value, Vec<Field<'a>>)) -> Field<'a> {
     let first = keys.first().map(|key| key.history.clone()).unwrap_or_default();
     let name = Field { shape: Shape::Leaf(secret), history: first };
-    let keys = Field { shape: Shape::List(keys), history: Vec::new() };
-    Field { shape: Shape::Map(BTreeMap::from([("secretName", name), ("keys", keys)])), history: Vec::new() }
+    let keys = Field { shape: Shape::List(keys), history: History::new() };
+    Field { shape: Shape::Map(BTreeMap::from([("secretName", name), ("keys", keys)])), history: History::new() }
 }

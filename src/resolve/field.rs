@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use smallvec::{SmallVec, smallvec};
 
 use super::layers::Layer;
 use crate::path::{Path, Step};
@@ -19,13 +20,16 @@ pub struct Setting<'a> {
     pub index: usize,
 }
 
+/// Who set a field, lowest rank first; mostly one layer does.
+pub type History<'a> = SmallVec<[Setting<'a>; 1]>;
+
 /// A field, or an entry of a list.
 #[derive(Clone, Debug)]
 pub struct Field<'a> {
     /// What it is.
     pub shape: Shape<'a>,
     /// Who set it, lowest rank first: the last one is in force. For a map, which flavors touched it.
-    pub history: Vec<Setting<'a>>,
+    pub history: History<'a>,
 }
 
 /// What a field is.
@@ -42,7 +46,7 @@ pub enum Shape<'a> {
 impl<'a> Field<'a> {
     /// A map without fields.
     pub fn empty() -> Self {
-        Self { shape: Shape::Map(BTreeMap::new()), history: Vec::new() }
+        Self { shape: Shape::Map(BTreeMap::new()), history: History::new() }
     }
 
     /// A whole value as one layer set it, entries and leaves each with this one setting.
@@ -51,10 +55,10 @@ impl<'a> Field<'a> {
         match value {
             Value::Object(map) => {
                 let fields = map.iter().map(|(key, value)| (key.as_str(), Field::new(value, by)));
-                Self { shape: Shape::Map(fields.collect()), history: Vec::new() }
+                Self { shape: Shape::Map(fields.collect()), history: History::new() }
             }
-            Value::Array(list) => Self { shape: Shape::List(entries(list, by)), history: vec![setting] },
-            leaf => Self { shape: Shape::Leaf(leaf), history: vec![setting] },
+            Value::Array(list) => Self { shape: Shape::List(entries(list, by)), history: smallvec![setting] },
+            leaf => Self { shape: Shape::Leaf(leaf), history: smallvec![setting] },
         }
     }
 
@@ -139,5 +143,5 @@ impl<'a> Field<'a> {
 /// The entries of a list as one layer set them.
 pub fn entries<'a>(list: &'a [Value], by: &'a Layer) -> Vec<Field<'a>> {
     let settings = list.iter().enumerate().map(|(index, value)| Setting { by, value, index });
-    settings.map(|setting| Field { shape: Shape::Leaf(setting.value), history: vec![setting] }).collect()
+    settings.map(|setting| Field { shape: Shape::Leaf(setting.value), history: smallvec![setting] }).collect()
 }

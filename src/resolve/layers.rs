@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use super::tables::{ACTORS_OWN, CROSSPLANES, RENAMED, identity};
-use crate::inputs::{EnvironmentConfig, Inputs};
+use super::tables::{ACTORS_OWN, RENAMED, identity};
+use crate::inputs::{CROSSPLANES, EnvironmentConfig, Inputs};
 use crate::path::{Path, Step};
 use crate::platform::{Platform, UnknownFields};
 use crate::problem::{Problem, Problems, Source};
@@ -100,14 +100,7 @@ pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Pl
 /// Reads the actor itself.
 pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let source = Source::Actor;
-    let said = match &inputs.composite.spec {
-        Value::Object(map) => {
-            let own = map.iter().filter(|(key, _)| !CROSSPLANES.contains(&key.as_str()));
-            Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
-        }
-        other => other.clone(),
-    };
-    let mut spec = fields(said.into(), &source, found);
+    let mut spec = fields(Arc::clone(&inputs.composite.spec), &source, found);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
     Layer { source, spec, rank: usize::MAX }

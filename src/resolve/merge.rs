@@ -6,9 +6,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use smallvec::smallvec;
 
 use super::env;
-use super::field::{Field, Setting, Shape};
+use super::field::{Field, History, Setting, Shape};
 use super::layers::Layer;
 use super::tables::{actor_first, collapses, identity, identity_key, is_secret};
 use crate::path::{Path, Place};
@@ -117,7 +118,7 @@ impl Merge<'_> {
         for (index, value) in list.iter().enumerate() {
             let setting = Setting { by, value, index };
             match places.find(value, merged.len()) {
-                None => merged.push(Field { shape: Shape::Leaf(value), history: vec![setting] }),
+                None => merged.push(Field { shape: Shape::Leaf(value), history: smallvec![setting] }),
                 Some(place) => self.flavor_entry(&mut merged[place], setting, path, &own),
             }
         }
@@ -179,7 +180,7 @@ impl Merge<'_> {
         let mut places = Places::of(path, &own);
         for (index, value) in list.iter().enumerate() {
             match places.find(value, own.len()) {
-                None => own.push(Field { shape: Shape::Leaf(value), history: vec![Setting { by, value, index }] }),
+                None => own.push(Field { shape: Shape::Leaf(value), history: smallvec![Setting { by, value, index }] }),
                 Some(place) if is_equal(&own[place], value) => {}
                 Some(_) => {
                     let name = identity(path, value).unwrap_or_default();
@@ -198,7 +199,7 @@ fn lay_list<'a>(below: Vec<Field<'a>>, mut own: Vec<Field<'a>>, path: &Path) -> 
     for field in below {
         let Shape::Leaf(value) = field.shape else { continue };
         match places.get(value) {
-            Some(place) => own[place].history.splice(0..0, field.history).for_each(drop),
+            Some(place) => own[place].history.insert_many(0, field.history),
             None => kept.push(field),
         }
     }
@@ -259,7 +260,7 @@ fn blank(value: &Value) -> Field<'_> {
         Value::Array(_) => Shape::List(Vec::new()),
         leaf => Shape::Leaf(leaf),
     };
-    Field { shape, history: Vec::new() }
+    Field { shape, history: History::new() }
 }
 
 /// What the actor says of a field of a map: a map says it of each field, anything else of all of them.

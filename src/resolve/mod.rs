@@ -1,6 +1,5 @@
 //! From layers to the resolved spec, with the history of every value.
 
-use serde::Deserialize as _;
 use serde_json::Value;
 
 pub mod env;
@@ -38,8 +37,6 @@ pub struct Layers {
 pub struct Resolved<'a> {
     /// As types.
     pub spec: Spec,
-    /// As a tree.
-    pub value: Value,
     /// Who set what, and what that overrode.
     pub fields: Field<'a>,
 }
@@ -68,8 +65,8 @@ pub fn resolve<'a>(layers: &'a Layers, platform: &Platform) -> Result<Resolved<'
     problems.extend(check.schema());
     problems.extend(rules::check(&check, platform));
     problems.unless_empty(())?;
-    let spec = Spec::deserialize(&value).map_err(|error| unreadable(&error))?;
-    Ok(Resolved { spec, value, fields })
+    let spec = serde_json::from_value(value).map_err(|error| unreadable(&error))?;
+    Ok(Resolved { spec, fields })
 }
 
 /// A spec that the schema lets through and the types do not: a bug, told as a problem.
@@ -78,12 +75,12 @@ fn unreadable(error: &serde_json::Error) -> Problem {
 }
 
 /// A merged spec under examination.
-pub struct Check<'a> {
-    fields: &'a Field<'a>,
-    value: &'a Value,
+pub struct Check<'c, 'a> {
+    fields: &'c Field<'a>,
+    value: &'c Value,
 }
 
-impl Check<'_> {
+impl Check<'_, '_> {
     /// Every breach of the XRD's schema.
     fn schema(&self) -> Vec<Problem> {
         let secret = |path: &Path| tables::is_secret(path, None);

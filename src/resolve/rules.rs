@@ -17,7 +17,7 @@ use crate::tree;
 const LONGEST_STATE_PROXY: usize = 46;
 
 /// All breaches of all rules.
-pub fn check(check: &Check<'_>, platform: &Platform) -> Vec<Problem> {
+pub fn check(check: &Check<'_, '_>, platform: &Platform) -> Vec<Problem> {
     let mut problems = Vec::new();
     required(check, &mut problems);
     scaling(check, &mut problems);
@@ -36,7 +36,7 @@ pub fn check(check: &Check<'_>, platform: &Platform) -> Vec<Problem> {
     problems
 }
 
-fn required(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn required(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     for key in ["image", "handler"] {
         if check.at(key).is_none() {
             problems.push(
@@ -56,7 +56,7 @@ const COUNTS: &[(&str, i64)] = &[
     ("scaling.queueLength", 1),
 ];
 
-fn scaling(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn scaling(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     for (keys, least) in COUNTS {
         if let Some(value) = check.at(keys).and_then(Value::as_i64) {
             // The schema knows the least number of replicas itself.
@@ -79,7 +79,7 @@ fn scaling(check: &Check<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn minimum_over_maximum(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn minimum_over_maximum(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let (low, high) = (Path::keys("scaling.minReplicaCount"), Path::keys("scaling.maxReplicaCount"));
     let number = |path| tree::get(check.value, path).and_then(Value::as_i64);
     let (Some(min), Some(max)) = (number(&low), number(&high)) else { return };
@@ -97,7 +97,7 @@ fn minimum_over_maximum(check: &Check<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// Trigger metadata is a map of strings in KEDA, and `queue` is the name of our own trigger.
-fn triggers(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn triggers(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     for (index, trigger) in check.list("scaling.additionalTriggers").iter().enumerate() {
         let path = Path::keys("scaling.additionalTriggers").index(index);
         if trigger.get("name").and_then(Value::as_str) == Some("queue") {
@@ -124,7 +124,7 @@ fn triggers(check: &Check<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// The sidecar takes a duration it cannot read for 5 minutes, silently.
-fn durations(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn durations(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let mut look = |value: Option<&Value>, path: &dyn Fn() -> Path| {
         let Some(text) = value.and_then(Value::as_str) else { return };
         if go::duration(text).is_none_or(|duration| duration.is_zero()) {
@@ -141,7 +141,7 @@ fn durations(check: &Check<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn retries(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn retries(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let policies = check.at("resiliency.policies").and_then(Value::as_object);
     let known: Vec<&str> = policies.into_iter().flat_map(|policies| policies.keys().map(String::as_str)).collect();
     for (index, rule) in check.list("resiliency.rules").iter().enumerate() {
@@ -172,7 +172,7 @@ const RESERVED: &[(&str, &str, &str)] = &[
     ("connector.env", "CONNECTOR_SOCKET", "it follows from the stateProxy's name"),
 ];
 
-fn environments(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn environments(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     environment(check, &Path::keys("env"), "env", problems);
     environment(check, &Path::keys("sidecar.env"), "sidecar.env", problems);
     for index in 0..check.list("stateProxy").len() {
@@ -189,7 +189,7 @@ fn environments(check: &Check<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn environment(check: &Check<'_>, list: &Path, kind: &str, problems: &mut Vec<Problem>) {
+fn environment(check: &Check<'_, '_>, list: &Path, kind: &str, problems: &mut Vec<Problem>) {
     let entries = tree::get(check.value, list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     for (index, entry) in entries.iter().enumerate() {
         let path = || list.index(index);
@@ -200,13 +200,13 @@ fn environment(check: &Check<'_>, list: &Path, kind: &str, problems: &mut Vec<Pr
     }
 }
 
-fn reserved(check: &Check<'_>, path: &dyn Fn() -> Path, kind: &str, name: Option<&str>) -> Option<Problem> {
+fn reserved(check: &Check<'_, '_>, path: &dyn Fn() -> Path, kind: &str, name: Option<&str>) -> Option<Problem> {
     let (_, name, hint) = RESERVED.iter().find(|(list, reserved, _)| *list == kind && Some(*reserved) == name)?;
     Some(check.wrong(&path(), format!("`{name}` cannot be set here")).hint(*hint))
 }
 
 /// A connector's environment comes whole from one layer, so the merge does not look into it.
-fn listed_twice(check: &Check<'_>, list: &Path, problems: &mut Vec<Problem>) {
+fn listed_twice(check: &Check<'_, '_>, list: &Path, problems: &mut Vec<Problem>) {
     let entries = tree::get(check.value, list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut first = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -218,7 +218,7 @@ fn listed_twice(check: &Check<'_>, list: &Path, problems: &mut Vec<Problem>) {
     }
 }
 
-fn containers(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn containers(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let mut seen = BTreeSet::new();
     for list in ["initContainers", "sidecars"] {
         for (index, container) in check.list(list).iter().enumerate() {
@@ -242,7 +242,7 @@ fn containers(check: &Check<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn volumes(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) {
+fn volumes(check: &Check<'_, '_>, platform: &Platform, problems: &mut Vec<Problem>) {
     for (index, volume) in check.list("volumes").iter().enumerate() {
         let name = volume.get("name").and_then(Value::as_str).unwrap_or_default();
         if VOLUMES_OF_OURS.contains(&name) {
@@ -275,7 +275,7 @@ fn is_mount_of_ours(path: &str, platform: &Platform) -> bool {
         || path == sidecar.runtime_mount_path
 }
 
-fn state(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) {
+fn state(check: &Check<'_, '_>, platform: &Platform, problems: &mut Vec<Problem>) {
     let mut taken = BTreeSet::new();
     for (index, proxy) in check.list("stateProxy").iter().enumerate() {
         let path = Path::keys("stateProxy").index(index);
@@ -302,14 +302,14 @@ fn state(check: &Check<'_>, platform: &Platform, problems: &mut Vec<Problem>) {
     }
 }
 
-fn sidecar_image(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn sidecar_image(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let path = Path::keys("sidecar.image");
     for (key, what) in check.at("sidecar.image").map(Image::faults).into_iter().flatten() {
         problems.push(check.wrong(&key.map_or_else(|| path.clone(), |key| path.key(key)), what));
     }
 }
 
-fn node_selector(check: &Check<'_>, problems: &mut Vec<Problem>) {
+fn node_selector(check: &Check<'_, '_>, problems: &mut Vec<Problem>) {
     let Some(Value::Object(labels)) = check.at("nodeSelector") else { return };
     for (key, value) in labels.iter().filter(|(_, value)| !value.is_string()) {
         let what = format!("must be a string, not {}", tree::shape(value));

@@ -24,23 +24,6 @@ const ACTOR_FIRST: &[&str] = &["resiliency.rules"];
 /// Fields of an actor that a flavor cannot set.
 pub const ACTORS_OWN: &[&str] = &["actor", "transport", "flavors"];
 
-/// Crossplane's own fields of a claim or composite; they take no part.
-pub const CROSSPLANES: &[&str] = &[
-    "compositionRef",
-    "compositionSelector",
-    "compositionRevisionRef",
-    "compositionRevisionSelector",
-    "compositionUpdatePolicy",
-    "claimRef",
-    "resourceRefs",
-    "resourceRef",
-    "writeConnectionSecretToRef",
-    "publishConnectionDetailsTo",
-    "compositeDeletePolicy",
-    "environmentConfigRefs",
-    "crossplane",
-];
-
 /// Fields that had another name or place in the operator's days, and where they went.
 pub const RENAMED: &[(&str, &str)] = &[
     ("scaling.minReplicas", "`minReplicaCount`"),

@@ -4,7 +4,7 @@ mod connector;
 mod runtime;
 mod sidecar;
 
-use k8s_openapi::api::core::v1::{ConfigMapVolumeSource, VolumeMount};
+use k8s_openapi::api::core::v1::ConfigMapVolumeSource;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -117,8 +117,8 @@ fn common_mounts(socket_dir: &str) -> Vec<Node> {
     vec![mount("socket-dir", socket_dir), mount("tmp", "/tmp")]
 }
 
-fn mount(name: &str, path: &str) -> Node {
-    of_kubernetes(VolumeMount { name: name.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() })
+fn mount(name: &'static str, path: &str) -> Node {
+    map! { "name" => name, "mountPath" => path.to_owned() }
 }
 
 /// Resources with quantities as strings (`4` is `"4"`); nothing if they are empty.

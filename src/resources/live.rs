@@ -132,6 +132,8 @@ impl<'de> Visitor<'de> for Covers<'_> {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             };
+            // Nobody sends a key twice; whoever does has not shown that what lives is what we emit.
+            self.if_same(!seen.has(place))?;
             seen.add(place);
             let (key, wanted) = &wanted[place];
             access.next_value_seed(Covers { wanted, meaning: below(key, self.meaning) })?;

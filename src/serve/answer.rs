@@ -85,7 +85,8 @@ pub(super) fn answer(
 ) -> Result<(v1::RunFunctionResponse, Report), Status> {
     let mut watch = Stopwatch(Instant::now());
     let inputs = request::inputs(&call, settings.ttl);
-    let inputs = inputs.ok_or_else(|| Status::invalid_argument(Problem::no_composite().what))?;
+    let mut inputs = inputs.ok_or_else(|| Status::invalid_argument(Problem::no_composite().what))?;
+    inputs.tell_spec = tracing::enabled!(Level::DEBUG);
     let decode = watch.lap();
     let step = compose(&inputs);
     let compose = watch.lap();

@@ -77,6 +77,11 @@ pub(super) enum Entries<'de> {
 const COMPARED: usize = 24;
 
 impl<'de> Entries<'de> {
+    /// The entries from `source` as they stand, for whoever lets the last of a key win.
+    pub fn unchecked(source: Source<'de>) -> Self {
+        Entries::Distinct(source)
+    }
+
     /// The entries from `source`.
     pub fn new(source: Source<'de>) -> Result<Self, Malformed> {
         if are_few_and_distinct(source.clone())? {

@@ -79,6 +79,21 @@ pub(super) struct Fields<'de> {
 }
 
 impl<'de> Fields<'de> {
+    /// The content of the next field if its key is `key` and a length of one or two bytes follows, as nearly always.
+    #[inline]
+    pub fn next_usual(&mut self, key: u8) -> Option<&'de [u8]> {
+        let (len, rest) = match self.rest {
+            [first, len @ ..0x80, rest @ ..] if *first == key => (usize::from(*len), rest),
+            [first, low @ 0x80..=0xff, high @ ..0x80, rest @ ..] if *first == key => {
+                (usize::from(*low & 0x7f) | usize::from(*high) << 7, rest)
+            }
+            _ => return None,
+        };
+        let (content, rest) = rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(content)
+    }
+
     /// The number and content of the next field; `None` at the end. `types` are the wire types of fields 1, 2, ….
     #[inline]
     pub fn next(&mut self, types: &[u8]) -> Result<Option<(u32, Content<'de>)>, Malformed> {

@@ -58,7 +58,14 @@ struct Reader<'de> {
 }
 
 impl<'de> Reader<'de> {
+    /// An object, all of whose keys are put into a map: there the last one wins by itself.
     fn object<V: Visitor<'de>>(source: Source<'de>, depth: usize, visitor: V) -> Result<V::Value, ReadError> {
+        let depth = deeper(depth)?;
+        visitor.visit_map(Object { entries: Entries::unchecked(source), entry: Entry::default(), depth })
+    }
+
+    /// An object of known fields, each of which may come once.
+    fn fields<V: Visitor<'de>>(source: Source<'de>, depth: usize, visitor: V) -> Result<V::Value, ReadError> {
         let depth = deeper(depth)?;
         visitor.visit_map(Object { entries: Entries::new(source)?, entry: Entry::default(), depth })
     }
@@ -145,6 +152,19 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         deserialize_f32 as float, deserialize_f64 as float
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.value {
+            Value::Struct(message) => Self::fields(Source::Inner(message.fields()), self.depth, visitor),
+            Value::Root(object) => Self::fields(Source::Root(object.entries().iter()), self.depth, visitor),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.value {
             Value::Null => visitor.visit_none(),
@@ -182,7 +202,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
+        bool char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map identifier
     }
 }
 

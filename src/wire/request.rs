@@ -34,6 +34,7 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
             .map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect()),
         cannot_ask: cannot_ask(request),
         ttl,
+        tell_spec: false,
         strict: false,
         unreadable,
     })
@@ -72,7 +73,7 @@ fn only_flavors(composite: &RawStruct) -> Composite {
         flavors: Vec<String>,
     }
     let listing = from_struct::<Listing>(composite).unwrap_or_default();
-    Composite { spec: serde_json::json!({"flavors": listing.spec.flavors}), ..Composite::default() }
+    Composite { spec: serde_json::json!({"flavors": listing.spec.flavors}).into(), ..Composite::default() }
 }
 
 /// Our status is laid over that of earlier steps, so theirs has to be readable, or it would be lost.

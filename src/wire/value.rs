@@ -74,7 +74,11 @@ impl<'de> Value<'de> {
 }
 
 /// The encoded messages of field 1, which is the only one a Struct and a ListValue have.
+#[inline]
 pub(super) fn next_item<'de>(fields: &mut super::fields::Fields<'de>) -> Result<Option<&'de [u8]>, Malformed> {
+    if let Some(item) = fields.next_usual(0x0a) {
+        return Ok(Some(item));
+    }
     loop {
         match fields.next(&[2])? {
             None => return Ok(None),

@@ -17,7 +17,7 @@ use super::{RawStruct, WriteError};
 /// The first number that is not finite, integer beyond 2^53, key that is no string, enum variant that is more than a
 /// name, or nesting deeper than [`MAX_WRITTEN_DEPTH`](super::MAX_WRITTEN_DEPTH); and if `value` is not an object.
 pub fn to_struct<T: Serialize + ?Sized>(value: &T) -> Result<RawStruct, WriteError> {
-    let mut writer = Writer::default();
+    let mut writer = Writer { out: Vec::with_capacity(USUAL), ..Writer::default() };
     value.serialize(&mut writer).map_err(WriteError::shortened)?;
     let mut encoded = Bytes::from(writer.out);
     if encoded.first() != Some(&STRUCT) {
@@ -26,6 +26,9 @@ pub fn to_struct<T: Serialize + ?Sized>(value: &T) -> Result<RawStruct, WriteErr
     encoded.advance(1);
     RawStruct::decode_length_delimited(encoded).map_err(|error| WriteError::new(error.to_string()))
 }
+
+/// What most objects fit into, in bytes.
+const USUAL: usize = 4096;
 
 /// Each of these serde methods does the same for its type of integer.
 macro_rules! integers {

@@ -1,6 +1,6 @@
 //! The container that runs the user's code.
 
-use k8s_openapi::api::core::v1::{ExecAction, Probe, VolumeMount};
+use k8s_openapi::api::core::v1::VolumeMount;
 
 use super::super::Subject;
 use super::super::env::Environment;
@@ -69,15 +69,15 @@ fn runtime_mounts(subject: &Subject<'_>) -> Vec<Node> {
 /// Startup, liveness and readiness: the runtime's socket is there and the handler is imported.
 fn probes(socket_dir: &str) -> [Node; 3] {
     let test = format!("test -S {socket_dir}/asya-runtime.sock && test -f {socket_dir}/runtime-ready");
-    let probe = |delay: Option<i32>, period: i32, timeout: i32, failures: i32| {
-        of_kubernetes(Probe {
-            exec: Some(ExecAction { command: Some(vec!["sh".to_owned(), "-c".to_owned(), test.clone()]) }),
-            initial_delay_seconds: delay,
-            period_seconds: Some(period),
-            timeout_seconds: Some(timeout),
-            failure_threshold: Some(failures),
-            ..Probe::default()
-        })
+    let exec = map! { "command" => list!["sh", "-c", test] };
+    let probe = |delay: Option<i64>, period: i64, timeout: i64, failures: i64| {
+        map! {
+            "exec" => exec.clone(),
+            "initialDelaySeconds" => delay,
+            "periodSeconds" => period,
+            "timeoutSeconds" => timeout,
+            "failureThreshold" => failures,
+        }
     };
     [probe(Some(3), 2, 3, 150), probe(None, 30, 5, 3), probe(None, 10, 3, 3)]
 }

@@ -71,5 +71,5 @@ fn resiliency_env(subject: &Subject<'_>, env: &mut Environment) {
 }
 
 fn compact(value: &impl Serialize) -> String {
-    serde_json::to_value(value).expect("a spec is JSON").to_string()
+    serde_json::to_string(value).expect("a spec is JSON")
 }
