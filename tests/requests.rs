@@ -137,9 +137,30 @@ fn a_flavor_that_cannot_be_read_is_the_flavors_fault() {
 #[test]
 fn what_exists_and_cannot_be_read_is_left_alone() {
     let mut request = request(&actor(json!({})));
-    let broken = Resource { resource: Some(not_a_number(["spec", "watch"])), ..Resource::default() };
+    let broken = Resource { resource: Some(not_a_number(["metadata", "labels"])), ..Resource::default() };
     request.observed.as_mut().expect("observed").resources.insert("deployment".to_owned(), broken);
     assert_refused(request, "(from observed resource `deployment`)");
+}
+
+#[test]
+fn a_part_of_it_that_nobody_reads_may_be_anything() {
+    let mut request = request(&actor(json!({})));
+    let odd = Resource { resource: Some(not_a_number(["spec", "watch"])), ..Resource::default() };
+    request.observed.as_mut().expect("observed").resources.insert("deployment".to_owned(), odd);
+    let response = answer(request);
+    assert_eq!(told(&response, Severity::Fatal), [""; 0]);
+    assert!(emitted(&response).contains(&"deployment"));
+}
+
+#[test]
+fn an_account_that_has_to_be_emitted_as_it_is_and_cannot_be_read_is_left_alone() {
+    let mut request = request(&actor(json!({})));
+    let odd = Resource { resource: Some(not_a_number(["spec", "watch"])), ..Resource::default() };
+    request.observed.as_mut().expect("observed").resources.insert("serviceaccount".to_owned(), odd);
+    assert_refused(
+        request,
+        "observed resource `serviceaccount`: its spec cannot be read: watch: a number that is not finite",
+    );
 }
 
 #[test]
