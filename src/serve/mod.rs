@@ -16,6 +16,7 @@ mod ending;
 mod function;
 mod health;
 mod http;
+mod lent;
 mod listen;
 pub mod logs;
 mod messages;
