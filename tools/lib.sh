@@ -20,7 +20,7 @@ fail() {
 tool_version() {
     local mod=$root/tools/modules/$1/go.mod
     if [ -f "${mod%go.mod}main.go" ]; then
-        cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}main.go" | sha256sum | cut -c 1-12
+        cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}"*.go | sha256sum | cut -c 1-12
         return
     fi
     awk '
