@@ -10,7 +10,7 @@ _list:
 check:
     .ci/run
 
-# one or more of its steps: fmt lint doc deny readme tools tests
+# one or more of its steps: fmt lint doc deny readme traces fuzz tools tests
 step +steps:
     .ci/run {{ steps }}
 

@@ -166,12 +166,15 @@ impl fmt::Display for Path {
     }
 }
 
-/// Printed order, but positions compare as numbers: `tolerations[2]` comes before `tolerations[10]`.
+/// Printed order, but positions compare as numbers: `tolerations[2]` comes before `tolerations[10]`. They come before all
+/// names, of which `1x` would otherwise stand behind 10 and before 2, and no sort can have that.
 impl Ord for Path {
     fn cmp(&self, other: &Self) -> Ordering {
         for (mine, theirs) in self.0.iter().zip(&other.0) {
             let order = match (mine, theirs) {
                 (Step::Index(a), Step::Index(b)) => a.cmp(b),
+                (Step::Index(_), Step::Entry(_)) => Ordering::Less,
+                (Step::Entry(_), Step::Index(_)) => Ordering::Greater,
                 _ => mine.to_string().cmp(&theirs.to_string()),
             };
             if order != Ordering::Equal {
@@ -190,7 +193,7 @@ impl PartialOrd for Path {
 
 #[cfg(test)]
 mod tests {
-    use super::Path;
+    use super::{Path, Step};
 
     #[test]
     fn keys_with_dots_are_quoted() {
@@ -214,5 +217,24 @@ mod tests {
         let list = Path::keys("tolerations");
         assert!(list.index(2) < list.index(10));
         assert!(list < list.index(0));
+    }
+
+    #[test]
+    fn any_three_paths_have_one_order() {
+        let steps = ["2", "10", "1x", "x", "/tmp", "[", "A"].map(str::to_owned);
+        let steps = steps.iter().flat_map(|name| {
+            let index = name.parse().ok().map(Step::Index);
+            [Step::Key(name.clone()), Step::Entry(name.clone())].into_iter().chain(index)
+        });
+        let paths: Vec<_> = steps.map(|step| Path::root().with(step)).collect();
+        for a in &paths {
+            for b in &paths {
+                assert_eq!(a.cmp(b), b.cmp(a).reverse(), "{a} {b}");
+                assert_eq!(a == b, a.cmp(b).is_eq(), "{a} {b}");
+                for c in &paths {
+                    assert!(a >= b || b >= c || a < c, "{a} < {b} < {c}");
+                }
+            }
+        }
     }
 }

@@ -51,7 +51,11 @@ async fn a_panic_costs_one_call_and_is_told_with_its_tag_and_place_alone() {
     let _lines = tracing::subscriber::set_default(lines);
     panics::hook();
     let mut server = Server::new(Settings { max_request: 1024 * 1024, ttl: None });
-    server.function.hook = Some(|request| assert!(request.input.is_none(), "hunter2"));
+    server.function.hook = Some(|request| {
+        assert!(request.input.is_none(), "hunter2");
+        let unwritable = request.context.is_some();
+        if unwritable { Err(tonic::Status::internal("the answer cannot be written")) } else { Ok(()) }
+    });
     let listener = serve::listen("127.0.0.1:0", Network::Tcp).unwrap();
     let client = Client::plain(listener.local_addr().unwrap());
     let metrics = Arc::clone(&server.function.metrics);
@@ -62,6 +66,9 @@ async fn a_panic_costs_one_call_and_is_told_with_its_tag_and_place_alone() {
         let error = call(channel.clone(), request).await.unwrap_err();
         assert_eq!(error.code(), tonic::Code::Internal);
         assert!(!error.message().contains("hunter2"), "{error}");
+        let mut request = good();
+        request.context = Some(Default::default());
+        assert_eq!(call(channel.clone(), request).await.unwrap_err().code(), tonic::Code::Internal);
         call(channel, good()).await.expect("the same connection serves on");
     };
     assert_eq!(server.serve(listener, calls).await, 0);
@@ -70,5 +77,10 @@ async fn a_panic_costs_one_call_and_is_told_with_its_tag_and_place_alone() {
     let [line] = told[..] else { panic!("{log}") };
     assert!(line.contains(r#""level":"error""#) && line.contains(r#""tag":"a-tag""#), "{line}");
     assert!(line.contains("tests/server_panics.rs:") && !log.contains("hunter2"), "{log}");
-    assert!(metrics.text().contains("function_asya_calls_total{outcome=\"panicked\"} 1\n"));
+    let failed = log.lines().find(|line| line.contains("the call failed")).unwrap();
+    assert!(failed.contains(r#""level":"error""#) && failed.contains(r#""outcome":"failed""#), "{failed}");
+    for outcome in ["panicked", "failed", "waiting"] {
+        let line = format!("function_asya_calls_total{{outcome=\"{outcome}\"}} 1\n");
+        assert!(metrics.text().contains(&line), "{outcome}: {}", metrics.text());
+    }
 }

@@ -24,7 +24,7 @@ tool_version() {
         return
     fi
     if [ -f "${mod%go.mod}main.go" ]; then
-        cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}main.go" | sha256sum | cut -c 1-12
+        cat "$mod" "${mod%.mod}.sum" "${mod%go.mod}"*.go | sha256sum | cut -c 1-12
         return
     fi
     awk '

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::stop::{FINE, REFUSED, Stop};
 use crate::go;
-use crate::serve::{self, Certificates, Limits, Network, Server, Settings, Trouble, logs, panics};
+use crate::serve::{self, Certificates, Limits, Network, Server, Settings, Traces, Trouble, logs, panics};
 
 /// Serve the gRPC function
 #[derive(Clone, Debug, clap::Args)]
@@ -42,7 +42,10 @@ pub struct Serve {
     /// How long an answer holds unless the platform settings say otherwise, as a Go duration
     #[arg(long, value_name = "DURATION", value_parser = read_duration)]
     ttl: Option<Duration>,
-    /// How long running calls may take to finish on SIGTERM, as a Go duration
+    /// How long to go on serving after SIGTERM while probes are told otherwise, as a Go duration
+    #[arg(long, default_value = "0", value_name = "DURATION", value_parser = read_duration)]
+    shutdown_delay: Duration,
+    /// How long running calls may then take to finish, as a Go duration
     #[arg(long, default_value = "25s", value_name = "DURATION", value_parser = read_duration)]
     shutdown_grace: Duration,
     /// The most calls at a time on one connection
@@ -87,6 +90,8 @@ impl Serve {
         let signals = Signals::new().map_err(|error| wrong(&format!("listen for signals: {error}"), "report this"))?;
         let listener = serve::listen(&self.address, self.network);
         let listener = listener.map_err(|error| unbound("--address", &self.address, &error))?;
+        let traces =
+            Traces::start().map_err(|what| wrong(&what, "name an OTLP collector that speaks gRPC, or none"))?;
         let identity = certificates.as_ref().map(Certificates::identity);
         let server = Server { limits, identity, ..Server::new(settings) };
         if let Some(certificates) = certificates {
@@ -95,7 +100,9 @@ impl Serve {
         let (address, tls) = (local(&listener), server.identity.is_some());
         tracing::info!(%address, tls, version = env!("CARGO_PKG_VERSION"), "Serving");
         self.watch(&server);
-        Ok(until_stopped(server, listener, signals).await)
+        let code = until_stopped(server, listener, signals).await;
+        traces.end().await;
+        Ok(code)
     }
 
     /// Serves metrics and probes if there is a port for them.
@@ -144,6 +151,7 @@ impl Serve {
             streams: self.max_concurrent_streams,
             handshake: self.handshake_timeout,
             age: self.max_connection_age,
+            delay: self.shutdown_delay,
             grace: self.shutdown_grace,
             ..Limits::default()
         })

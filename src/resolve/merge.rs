@@ -276,6 +276,7 @@ fn settles(actor: Option<&Value>, field: &Field<'_>, value: &Value) -> bool {
     match actor {
         None => false,
         Some(Value::Object(_)) => !matches!(field.shape, Shape::Map(_)) && !value.is_object(),
+        Some(Value::Array(list)) if !list.is_empty() => !matches!(field.shape, Shape::List(_)) && !value.is_array(),
         Some(_) => true,
     }
 }

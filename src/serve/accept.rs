@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy, sink};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -126,11 +126,9 @@ impl Door {
 
 /// Lets the client read why it was refused: closing at once, with its next words unread, would throw that away.
 async fn see_off(mut tcp: TcpStream) {
-    const LONGEST: Duration = Duration::from_secs(1);
-    const MOST: u64 = 64 * 1024;
     // Whether it hears or not, it is refused.
     let _ = tcp.shutdown().await;
-    let _ = timeout(LONGEST, copy(&mut tcp.take(MOST), &mut sink())).await;
+    connection::hear_out(tcp, Duration::from_secs(1)).await;
 }
 
 impl Refusal {

@@ -8,12 +8,12 @@ use tracing::Level;
 
 use super::settings::Settings;
 use crate::composed::{Composition, Step};
-use crate::inputs::Metadata;
+use crate::inputs::{CompositeStatus, Metadata};
 use crate::pipeline::compose;
 use crate::problem::{Kind, Problem};
 use crate::resolve::tables::without_secrets;
 use crate::wire::proto::v1;
-use crate::wire::{from_struct, request, response};
+use crate::wire::{RawStruct, from_struct, request, response};
 
 /// Answers one request.
 ///
@@ -36,14 +36,23 @@ pub enum Outcome {
     Refused,
     /// It broke the protocol.
     Invalid,
-    /// It met a bug, which most likely panicked.
+    /// It met a bug that showed itself in time: the answer cannot be written.
+    Failed,
+    /// It met a bug and panicked.
     Panicked,
 }
 
 impl Outcome {
     /// All of them.
-    pub const ALL: [Outcome; 6] =
-        [Outcome::Ask, Outcome::Answered, Outcome::Waiting, Outcome::Refused, Outcome::Invalid, Outcome::Panicked];
+    pub const ALL: [Outcome; 7] = [
+        Outcome::Ask,
+        Outcome::Answered,
+        Outcome::Waiting,
+        Outcome::Refused,
+        Outcome::Invalid,
+        Outcome::Failed,
+        Outcome::Panicked,
+    ];
 
     /// As metrics and logs write it.
     pub fn as_str(self) -> &'static str {
@@ -53,6 +62,7 @@ impl Outcome {
             Outcome::Waiting => "waiting",
             Outcome::Refused => "refused",
             Outcome::Invalid => "invalid",
+            Outcome::Failed => "failed",
             Outcome::Panicked => "panicked",
         }
     }
@@ -138,11 +148,14 @@ struct Head {
 impl Line {
     /// Reads who the call is about; nothing if nobody would see the line.
     fn of(call: &v1::RunFunctionRequest, step: &Step) -> Option<Self> {
-        let level = level(step);
+        let composite = call.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
+        let level = match level(step) {
+            Level::INFO if composite.is_some_and(|composite| stands(composite, step)) => Level::DEBUG,
+            level => level,
+        };
         if level > tracing::level_filters::LevelFilter::current() {
             return None;
         }
-        let composite = call.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
         let composite = composite.and_then(|composite| from_struct::<Head>(composite).ok()).unwrap_or_default();
         Some(Self { level, tag: tag(call).to_owned(), composite })
     }
@@ -175,6 +188,24 @@ impl Line {
             tracing::debug!(tag, actor, spec = %without_secrets(resolved), "Resolved");
         }
     }
+}
+
+/// True if the composite carries every condition of the answer already. Until the first resource exists an actor counts
+/// as changed at every call, and nobody wants to read of it each time.
+fn stands(composite: &RawStruct, step: &Step) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Told {
+        status: CompositeStatus,
+    }
+    let Step::Answer(answer) = step else { return false };
+    let told = from_struct::<Told>(composite).unwrap_or_default().status.conditions;
+    answer.conditions.iter().all(|verdict| {
+        told.iter().any(|condition| {
+            (verdict.kind, verdict.status.as_str(), verdict.reason, &*verdict.message)
+                == (&*condition.kind, &*condition.status, &*condition.reason, &*condition.message)
+        })
+    })
 }
 
 /// How loud a call is: refusals always, changes usually, the rest only for who wants to see everything.

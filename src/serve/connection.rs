@@ -9,16 +9,30 @@ use std::time::Duration;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, copy, sink};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use super::ending::Ends;
+use super::lent;
 use super::router::Router;
 use super::settings::Limits;
 
 /// Serves a connection until it is old, or `draining`, or the client goes; its running calls are finished first.
-pub(super) async fn serve<IO>(io: IO, router: Arc<Router>, limits: &Limits, mut draining: Ends)
+pub(super) async fn serve<IO>(io: IO, router: Arc<Router>, limits: &Limits, draining: Ends)
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (io, back) = lent::lend(io);
+    if speak(io, router, limits, draining).await
+        && let Ok(io) = back.await
+    {
+        hear_out(io, Duration::from_secs(5)).await;
+    }
+}
+
+/// Tells whether the connection came to its end; else the client's time for that is over.
+async fn speak<IO>(io: IO, router: Arc<Router>, limits: &Limits, mut draining: Ends) -> bool
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -29,15 +43,24 @@ where
     });
     let mut connection = pin!(builder(limits).serve_connection(TokioIo::new(io), service));
     tokio::select! {
-        outcome = &mut connection => return note(outcome),
+        outcome = &mut connection => {
+            note(outcome);
+            return true;
+        }
         () = sleep(jittered(limits.age)) => {}
         _ = draining.wait_for(|draining| *draining) => {}
     }
     connection.as_mut().graceful_shutdown();
     end.send_replace(true);
-    if let Ok(outcome) = timeout(limits.grace, connection).await {
-        note(outcome);
-    }
+    timeout(limits.grace, connection).await.map(note).is_ok()
+}
+
+/// Reads on until the client closes its side too, for so much `longer` at most. A socket that is closed with its client's
+/// last words unread is reset, and answers that are still under way are thrown away with it.
+pub(super) async fn hear_out(io: impl AsyncRead + Unpin, longer: Duration) {
+    const MOST: u64 = 1024 * 1024;
+    // Whether it hears or not, we are done.
+    let _ = timeout(longer, copy(&mut io.take(MOST), &mut sink())).await;
 }
 
 fn note(outcome: hyper::Result<()>) {

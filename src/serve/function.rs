@@ -7,12 +7,12 @@ use tonic::{Code, Request, Response, Status};
 
 use super::answer::{self, Outcome};
 use super::metrics::Metrics;
-use super::panics;
 use super::settings::Settings;
+use super::{panics, traces};
 use crate::wire::proto::{v1, v1beta1};
 
-/// Looks at a request before it is answered; only tests have one.
-pub type Hook = fn(&v1::RunFunctionRequest);
+/// Looks at a request before it is answered, and may fail it; only tests have one.
+pub type Hook = fn(&v1::RunFunctionRequest) -> Result<(), Status>;
 
 /// Answers calls.
 #[derive(Clone, Debug)]
@@ -32,22 +32,23 @@ impl Function {
         let outcome = panics::watched(|| catch_unwind(AssertUnwindSafe(|| self.attempt(call))));
         match outcome {
             Ok(Ok((response, report))) => {
+                traces::tell(report.outcome, &tag);
                 self.metrics.answered(&report);
                 Ok(Response::new(response))
             }
             Ok(Err(status)) if status.code() == Code::Internal => {
-                self.metrics.called(Outcome::Panicked);
-                let (outcome, problem) = (Outcome::Panicked.as_str(), status.message());
+                self.ended(Outcome::Failed, &tag);
+                let (outcome, problem) = (Outcome::Failed.as_str(), status.message());
                 tracing::error!(tag, outcome, problem, "a bug in function-asya: the call failed");
                 Err(status)
             }
             Ok(Err(status)) => {
-                self.metrics.called(Outcome::Invalid);
+                self.ended(Outcome::Invalid, &tag);
                 tracing::warn!(tag, outcome = Outcome::Invalid.as_str(), problem = status.message(), "Invalid");
                 Err(status)
             }
             Err(_) => {
-                self.metrics.called(Outcome::Panicked);
+                self.ended(Outcome::Panicked, &tag);
                 let (outcome, at) = (Outcome::Panicked.as_str(), panics::place());
                 tracing::error!(tag, outcome, at, "a bug in function-asya: the call panicked");
                 Err(Status::internal("a bug in function-asya: the call panicked, and its log says where"))
@@ -55,9 +56,15 @@ impl Function {
         }
     }
 
+    /// Counts a call without an answer.
+    fn ended(&self, outcome: Outcome, tag: &str) {
+        traces::tell(outcome, tag);
+        self.metrics.called(outcome);
+    }
+
     fn attempt(&self, call: v1::RunFunctionRequest) -> Result<(v1::RunFunctionResponse, answer::Report), Status> {
         if let Some(hook) = self.hook {
-            hook(&call);
+            hook(&call)?;
         }
         answer::answer(call, &self.settings)
     }

@@ -16,6 +16,7 @@ mod ending;
 mod function;
 mod health;
 mod http;
+mod lent;
 mod listen;
 pub mod logs;
 mod messages;
@@ -28,6 +29,8 @@ mod reload;
 mod router;
 mod settings;
 mod tls;
+#[cfg_attr(not(feature = "otlp"), path = "traces_off.rs")]
+mod traces;
 
 use std::sync::Arc;
 
@@ -44,6 +47,7 @@ pub use refusal::Reason;
 pub use reload::Certificates;
 pub use settings::{Limits, Settings};
 pub use tls::{Identity, Trouble};
+pub use traces::Traces;
 
 /// A server that is ready to run.
 pub struct Server {
@@ -69,12 +73,13 @@ impl Server {
         http::Page { metrics: Arc::clone(&self.function.metrics), health: self.health.clone() }.serve(listener)
     }
 
-    /// Serves calls on `listener` until `stop` completes; then says so to whoever asks, and finishes the running calls.
+    /// Serves calls on `listener` until `stop` completes; then says so to whoever asks, goes on for the delay, and finishes
+    /// the running calls.
     ///
     /// Tells how many connections did not end within the grace.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> usize {
         let Self { function, limits, identity, health } = self;
-        let metrics = Arc::clone(&function.metrics);
+        let (metrics, delay) = (Arc::clone(&function.metrics), limits.delay);
         let router = Arc::new(router::Router::new(function, &health, &limits));
         let door = accept::Door { router, limits, identity, metrics, refusals: refusal::Refusals::default() };
         let (drain, draining) = watch::channel(false);
@@ -82,6 +87,7 @@ impl Server {
         let asked = async {
             stop.await;
             health.tell(false).await;
+            tokio::time::sleep(delay).await;
             drain.send_replace(true);
         };
         tokio::join!(door.keep(listener, draining), asked).0

@@ -21,6 +21,7 @@ use super::messages::Watched;
 use super::method::Method;
 use super::metrics::Metrics;
 use super::settings::Limits;
+use super::traces::Span;
 use super::{deadline, reflection};
 use crate::wire::proto::{v1, v1beta1};
 
@@ -80,12 +81,16 @@ impl Router {
         let limit =
             (!method.streams()).then(|| deadline::of(call.headers()).map_or(self.longest, |it| it.min(self.longest)));
         let largest = self.largest;
-        let answer = route(call.map(|body| Body::new(Watched::new(Budgeted::new(body, budget), received))));
+        let span = Span::begin(method, call.headers());
+        let answer =
+            span.around(route(call.map(|body| Body::new(Watched::new(Budgeted::new(body, budget), received)))));
         let response = match limit {
             Some(limit) => tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| Ok(late())),
             None => answer.await.map(|response| response.map(|body| Body::new(Ending::new(body, ends)))),
         };
-        counted.follow(sized(never(response), largest))
+        let response = sized(never(response), largest);
+        span.end(&response);
+        counted.follow(response)
     }
 }
 

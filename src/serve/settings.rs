@@ -22,7 +22,11 @@ pub struct Limits {
     pub handshake: Duration,
     /// How old a connection gets, give or take a tenth: gRPC clients look for new replicas only when they reconnect.
     pub age: Duration,
-    /// How long a connection that was asked to end may take to finish its calls; also how long a shutdown may take.
+    /// How long a shutdown goes on serving, with the probes saying no: clients that look for replicas by name need it to
+    /// notice.
+    pub delay: Duration,
+    /// How long a connection that was asked to end may take to finish its calls; also how long a shutdown may take
+    /// from then on.
     pub grace: Duration,
     /// What requests may take in memory, all together, in bytes; others wait, unread.
     pub memory: usize,
@@ -50,6 +54,7 @@ impl Default for Limits {
             streams: 256,
             handshake: Duration::from_secs(10),
             age: Duration::from_secs(30 * 60),
+            delay: Duration::ZERO,
             grace: Duration::from_secs(25),
             memory: 256 * 1024 * 1024,
             call: Duration::from_secs(120),

@@ -112,7 +112,9 @@ pub struct Printed {
 
 /// Runs the built `render` in the case's folder.
 pub fn render(case: &Case) -> Printed {
-    let mut command = std::process::Command::new(PathBuf::from(env!("CARGO_BIN_EXE_function-asya")));
+    // Tests have the binary, tools do not.
+    let binary = option_env!("CARGO_BIN_EXE_function-asya").unwrap_or_default();
+    let mut command = std::process::Command::new(PathBuf::from(binary));
     command.arg("render").args(&case.arguments).current_dir(&case.folder).stdin(std::process::Stdio::null());
     let output = command.output().expect("the binary runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output in UTF-8");

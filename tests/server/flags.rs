@@ -1,22 +1,28 @@
 //! What cannot be served ends with code 2, and says what, where and what to do.
 
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use crate::authority::{Authority, CLIENT_KEY, write};
 use crate::process::command;
 
-fn stderr(arguments: &[&str]) -> String {
-    let output = command(arguments).output().unwrap();
+fn stderr(command: &mut Command) -> String {
+    let output = command.output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    assert_eq!(output.status.code(), Some(2), "{command:?}: {text}");
     assert!(output.stdout.is_empty());
     text
 }
 
 fn told(arguments: &[&str], parts: &[&str]) {
-    let text = stderr(arguments);
+    told_by(&mut command(arguments), parts);
+}
+
+fn told_by(command: &mut Command, parts: &[&str]) {
+    let text = stderr(command);
     assert!(text.starts_with("error: ") && text.contains("\n  hint: "), "{text}");
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in: {text}");
@@ -46,7 +52,7 @@ fn flags_that_cannot_be_meant() {
         told(arguments, parts);
     }
     for arguments in [["--insecure", "--ttl", "soon"], ["--insecure", "--network", "udp"]] {
-        assert!(stderr(&arguments).contains("error: invalid value"));
+        assert!(stderr(&mut command(&arguments)).contains("error: invalid value"));
     }
 }
 
@@ -79,14 +85,43 @@ fn folders_that_hold_no_identity() {
 }
 
 #[test]
-fn a_file_where_the_folder_belongs_and_one_that_may_not_be_read() {
+fn a_file_where_the_folder_belongs() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &Authority::ours().files());
     told(&["--tls-certs-dir", folder.path().join("ca.crt").to_str().unwrap()], &["is not a folder"]);
-    let key = folder.path().join("tls.key");
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o000)).unwrap();
-    if std::fs::read(&key).is_err() {
-        told(&["--tls-certs-dir", folder.path().to_str().unwrap()], &["tls.key`: may not be read", "user"]);
+}
+
+/// What only somebody who may not do everything meets; root starts the server as nobody.
+#[test]
+fn what_may_not_be_read_and_a_port_that_may_not_be_had() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("certificates");
+    std::fs::create_dir(&folder).unwrap();
+    write(&folder, &Authority::ours().files());
+    let allow = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    allow(place.path(), 0o755);
+    // Nobody may not look into the folder of the build.
+    let binary = place.path().join("function-asya");
+    std::fs::copy(env!("CARGO_BIN_EXE_function-asya"), &binary).unwrap();
+    let told = |arguments: &[&str], parts: &[&str]| {
+        let mut command = Command::new(&binary);
+        if std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+            command.uid(65534).gid(65534);
+        }
+        told_by(command.env_clear().args(arguments), parts);
+    };
+    let certificates = ["--tls-certs-dir", folder.to_str().unwrap()];
+    allow(&folder.join("tls.key"), 0o000);
+    told(&certificates, &["tls.key`: may not be read", "user of this process"]);
+    allow(&folder, 0o000);
+    told(&certificates, &["certificates`: may not be read", "user of this process"]);
+    allow(&folder, 0o755);
+    let first = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
+    if first.is_ok_and(|first| first.trim().parse::<u16>().is_ok_and(|first| first > 81)) {
+        told(
+            &["--insecure", "--address", "127.0.0.1:81"],
+            &["--address 127.0.0.1:81", "Permission denied", "privilege"],
+        );
     }
 }
 

@@ -7,7 +7,9 @@ use tonic::Code;
 use tonic::transport::Channel;
 
 use crate::client::{Client, V1, call, unary};
-use crate::process::Process;
+use crate::lifecycle::{announce, http2, started};
+use crate::observed::get;
+use crate::process::{Process, eventually};
 use crate::requests::{composite, fatal, good};
 
 /// A message of any bytes.
@@ -112,6 +114,76 @@ async fn a_request_beyond_the_limit_is_refused() {
     }
     told(&send(&channel, vec![0; 1 << 20]).await, "zeros up to the limit");
     lives_on(&channel).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_four_mebibytes_of_zeros_are_told_and_so_is_a_cut_amid_them() {
+    let server = Process::start(&["--insecure", "--max-recv-message-size", "65"]);
+    let channel = Client::plain(server.address).channel();
+    send(&channel, vec![0; 64 << 20]).await.expect_err("zeros are no request");
+    // As the content of an object: one field of 64 MiB that nobody knows.
+    let mut object = vec![0x12, 0x85, 0x80, 0x80, 0x20, 0x0a, 0x80, 0x80, 0x80, 0x20];
+    object.resize(object.len() + (64 << 20), 0);
+    told(&send(&channel, object.clone()).await, "zeros for a composite");
+    object.truncate(32 << 20);
+    told(&send(&channel, object).await, "half of them");
+    lives_on(&channel).await;
+}
+
+/// As many connections as are let in, each with as many calls as it may have, each of which announces the largest
+/// request and then sends no more than it must: 32 GiB announced.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_clients_do_not_take_memory_without_bound() {
+    const CONNECTIONS: usize = 16;
+    const CALLS: usize = 64;
+    let server = Process::start(&["--insecure", "--max-connections", "17", "--max-concurrent-streams", "64"]);
+    // One place is kept for whoever means well.
+    let good_channel = Client::plain(server.address).channel();
+    lives_on(&good_channel).await;
+    let before = server.memory();
+    let piece = hyper::body::Bytes::from(vec![7; 64 * 1024]);
+    let (mut clients, mut bodies, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..CONNECTIONS {
+        let mut client = http2(&server).await;
+        for _ in 0..CALLS {
+            let (pieces, answer) = announce(&mut client, 32 << 20);
+            for _ in 0..4 {
+                let _ = pieces.try_send(piece.clone());
+            }
+            bodies.push(pieces);
+            answers.push(tokio::spawn(answer));
+        }
+        clients.push(client);
+    }
+    let calls = 1 + (CONNECTIONS * CALLS) as u64;
+    eventually("the calls began", || get(server.page(), "/metrics").1.contains(&started(calls)).then_some(()));
+    let grown = server.memory().saturating_sub(before);
+    println!("{calls} calls announced {} GiB and took {} MiB", calls * 32 / 1024, grown >> 20);
+    // What a connection may send ahead, and what the requests together may take.
+    let most = CONNECTIONS as u64 * (2 << 20) + (256 << 20);
+    assert!(grown < most, "{} MiB", grown >> 20);
+    answers.iter().for_each(tokio::task::JoinHandle::abort);
+    drop((clients, bodies, answers));
+    lives_on(&good_channel).await;
+}
+
+/// Far more connections than are let in, none of which ever says a word.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_connections_does_not_take_memory_without_bound() {
+    let server = Process::start(&["--insecure", "--max-connections", "32", "--handshake-timeout", "500ms"]);
+    lives_on(&Client::plain(server.address).channel()).await;
+    let before = server.memory();
+    let flood: Vec<_> = (0..500).map(|_| std::net::TcpStream::connect(server.address).unwrap()).collect();
+    eventually("the limit is told", || server.lines().concat().contains(r#""reason":"full""#).then_some(()));
+    let grown = server.memory().saturating_sub(before);
+    println!("{} connections took {} KiB", flood.len(), grown >> 10);
+    assert!(grown < 16 << 20, "{} KiB", grown >> 10);
+    // Nobody goes away; the silent ones are sent away, and it is the next one's turn.
+    lives_on(&Client::plain(server.address).channel()).await;
+    let told = server.lines().iter().filter(|line| line.contains("too-slow")).count();
+    assert!(told <= 51, "{told} lines about the same");
 }
 
 #[tokio::test(flavor = "multi_thread")]

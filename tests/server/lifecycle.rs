@@ -1,5 +1,7 @@
 //! From ready to the last call.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +12,6 @@ use hyper::body::{Bytes, Frame};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message as _;
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -38,9 +39,12 @@ impl tonic::codegen::tokio_stream::Stream for Pieces {
 }
 
 pub async fn http2(server: &Process) -> SendRequest<Body> {
-    let tcp = TcpStream::connect(server.address).await.unwrap();
-    tcp.set_nodelay(true).unwrap();
-    let (client, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(tcp)).await.unwrap();
+    http2_as(&Client::plain(server.address)).await
+}
+
+pub async fn http2_as(client: &Client) -> SendRequest<Body> {
+    let stream = client.connect().await.unwrap();
+    let (client, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     client
 }
@@ -53,17 +57,34 @@ pub fn begin(
     let message = good().encode_to_vec();
     let framed = [&[0][..], &(message.len() as u32).to_be_bytes(), &message].concat();
     let (first, rest) = framed.split_at(10);
-    let (pieces, body) = mpsc::channel(4);
-    pieces.try_send(Bytes::copy_from_slice(first)).unwrap();
+    let (pieces, answer) = post(client, headers, Bytes::copy_from_slice(first));
+    (Bytes::copy_from_slice(rest), pieces, answer)
+}
+
+/// A call that says how long its request is, and nothing of it.
+pub fn announce(
+    client: &mut SendRequest<Body>,
+    length: u32,
+) -> (mpsc::Sender<Bytes>, impl Future<Output = hyper::Result<http::Response<hyper::body::Incoming>>> + use<>) {
+    post(client, &[], Bytes::from([&[0][..], &length.to_be_bytes()].concat()))
+}
+
+fn post(
+    client: &mut SendRequest<Body>,
+    headers: &[(&'static str, &str)],
+    first: Bytes,
+) -> (mpsc::Sender<Bytes>, impl Future<Output = hyper::Result<http::Response<hyper::body::Incoming>>> + use<>) {
+    let (pieces, body) = mpsc::channel(8);
+    pieces.try_send(first).unwrap();
     let mut request = http::Request::post(format!("http://function{V1}")).header("content-type", "application/grpc");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     let answer = client.send_request(request.body(StreamBody::new(Pieces(body))).unwrap());
-    (Bytes::copy_from_slice(rest), pieces, answer)
+    (pieces, answer)
 }
 
-async fn grpc_status(response: http::Response<hyper::body::Incoming>) -> (String, Bytes) {
+pub async fn grpc_status(response: http::Response<hyper::body::Incoming>) -> (String, Bytes) {
     let (head, body) = response.into_parts();
     let body = body.collect().await.unwrap();
     let trailers = body.trailers().cloned().unwrap_or_default();
@@ -84,7 +105,7 @@ async fn a_call_that_runs_at_sigterm_is_finished_and_nobody_else_is_let_in() {
     server.line("Draining");
     eventually("not ready", || (get(page, "/readyz").0 == 503).then_some(()));
     assert_eq!(get(page, "/healthz").0, 200);
-    eventually("nobody is let in", || std::net::TcpStream::connect(server.address).is_err().then_some(()));
+    eventually("nobody is let in", || TcpStream::connect(server.address).is_err().then_some(()));
     assert!(server.ended().is_none(), "it waits for the call");
     pieces.send(rest).await.unwrap();
     drop(pieces);
@@ -95,7 +116,8 @@ async fn a_call_that_runs_at_sigterm_is_finished_and_nobody_else_is_let_in() {
     assert_eq!(server.said("Stopped").len(), 1);
 }
 
-fn started(calls: u64) -> String {
+/// The line of /metrics that says so many calls began.
+pub fn started(calls: u64) -> String {
     let labels =
         r#"grpc_type="unary",grpc_service="apiextensions.fn.proto.v1.FunctionRunnerService",grpc_method="RunFunction""#;
     format!("grpc_server_started_total{{{labels}}} {calls}\n")
@@ -127,6 +149,27 @@ async fn a_second_signal_ends_at_once() {
     server.signal("INT");
     assert_eq!(server.code(), Some(1));
     answer.await.unwrap().expect_err("dropped");
+}
+
+/// Clients that found it by name before it was told to stop may still come.
+#[tokio::test(flavor = "multi_thread")]
+async fn until_the_delay_is_over_calls_are_served_and_probes_are_told_otherwise() {
+    let mut server = Process::start(&["--insecure", "--shutdown-delay", "1h"]);
+    let page = server.page();
+    server.signal("TERM");
+    server.line("Draining");
+    eventually("not ready", || (get(page, "/readyz").0 == 503).then_some(()));
+    let channel = Client::plain(server.address).channel();
+    let health = HealthClient::new(channel.clone()).check(HealthCheckRequest::default()).await.unwrap().into_inner();
+    assert_eq!(health.status(), ServingStatus::NotServing);
+    call(channel, good()).await.expect("a new client is served");
+    server.signal("TERM");
+    assert_eq!(server.code(), Some(1), "at once");
+
+    let mut server = Process::start(&["--insecure", "--shutdown-delay", "100ms"]);
+    server.signal("TERM");
+    assert_eq!(server.code(), Some(0));
+    assert_eq!(server.said("Stopped").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,6 +224,33 @@ async fn an_old_connection_is_replaced_without_a_failed_call() {
         }
     }
     assert!(served > 10, "{served}");
+}
+
+/// A socket that is closed while its client still speaks is reset, and what was sent to the client last is lost with it.
+#[test]
+fn a_connection_that_ends_is_not_reset_before_its_client_closes_it() {
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    const PING: u8 = 6;
+    const GOAWAY: u8 = 7;
+    let server = Process::start(&["--insecure", "--max-connection-age", "100ms"]);
+    let mut tcp = TcpStream::connect(server.address).unwrap();
+    tcp.set_nodelay(true).unwrap();
+    tcp.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    tcp.write_all(&SETTINGS).unwrap();
+    let (mut ends, mut head) = (0, [0; 9]);
+    while tcp.read_exact(&mut head).is_ok() {
+        let mut content = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+        tcp.read_exact(&mut content).unwrap();
+        ends += usize::from(head[3] == GOAWAY);
+        if (head[3], head[4]) == (PING, 0) {
+            tcp.write_all(&[&[0, 0, 8, PING, 1, 0, 0, 0, 0], &content[..]].concat()).unwrap();
+        }
+    }
+    assert_eq!(ends, 2, "it is asked to end, and told which call was the last");
+    for _ in 0..1000 {
+        tcp.write_all(&[0, 0, 8, PING, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).expect("not reset");
+    }
+    assert_eq!(tcp.read(&mut head).expect("not reset"), 0);
 }
 
 /// Two instances, calls go to either, one is told to stop.

@@ -9,7 +9,7 @@ use tonic::codegen::tokio_stream;
 
 use crate::client::{Client, V1BETA1, unary};
 use crate::process::{Process, eventually};
-use crate::requests::{bad, composite, good};
+use crate::requests::{bad, composite, good, told};
 
 /// Asks as an HTTP/1.1 client does; the status and everything after it.
 pub fn get(address: SocketAddr, path: &str) -> (u16, String) {
@@ -158,6 +158,23 @@ async fn a_call_is_one_line_that_says_who_and_how_long_and_no_secret() {
     assert!(line["duration"].as_f64().unwrap() > 0.0);
     assert!(server.lines()[0].starts_with("{\"level\":\"info\",\"ts\":\"20"), "{:?}", server.lines());
     assert!(!server.lines().concat().contains("hunter2"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_actor_is_told_of_when_something_changes_and_not_again() {
+    let server = Process::start(&["--insecure"]);
+    let channel = Client::plain(server.address).channel();
+    let answer = crate::client::call(channel.clone(), good()).await.unwrap();
+    assert_eq!(answer.conditions.len(), 5);
+    let again = told(good(), &answer);
+    for _ in 0..3 {
+        crate::client::call(channel.clone(), again.clone()).await.unwrap();
+    }
+    crate::client::call(channel, bad()).await.unwrap();
+    server.line("Refused");
+    let line = server.line("Composed");
+    assert_eq!((line["level"].as_str(), line["actor"].as_str()), (Some("info"), Some("hello")));
+    assert_eq!(server.said("Composed").len(), 1, "{:?}", server.lines());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -40,12 +40,17 @@ pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
 impl Process {
     /// Starts `serve` on a free port, and waits until it listens.
     pub fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, &[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut all = vec!["serve", "--address", "127.0.0.1:0"];
         if !arguments.contains(&"--metrics-address") {
             all.extend(["--metrics-address", "127.0.0.1:0"]);
         }
         all.extend(arguments);
-        let mut child = command(&all).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(&all).envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let (lines, written) = (BufReader::new(child.stderr.take().unwrap()).lines(), Arc::clone(&log));
         std::thread::spawn(move || lines.for_each(|line| written.lock().unwrap().push(line.unwrap())));
@@ -86,6 +91,13 @@ impl Process {
 
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
+    }
+
+    /// What it takes of the machine's memory, in bytes.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
     /// The exit code, once it ends.

@@ -1,7 +1,9 @@
 //! Requests that Crossplane could send.
 
-use function_asya::wire::proto::v1::{RequestMeta, Resource, RunFunctionRequest, RunFunctionResponse, Severity, State};
-use function_asya::wire::to_struct;
+use function_asya::wire::proto::v1::{
+    RequestMeta, Resource, RunFunctionRequest, RunFunctionResponse, Severity, State, Status,
+};
+use function_asya::wire::{from_struct, to_struct};
 use serde_json::{Value, json};
 
 pub fn composite(spec: Value) -> RunFunctionRequest {
@@ -24,6 +26,26 @@ pub fn composite(spec: Value) -> RunFunctionRequest {
 /// An actor that is fine.
 pub fn good() -> RunFunctionRequest {
     composite(json!({"actor": "hello", "image": "ghcr.io/demo/hello:1", "handler": "hello.handle"}))
+}
+
+/// The actor of a request once Crossplane has written down what it was answered.
+pub fn told(mut request: RunFunctionRequest, answer: &RunFunctionResponse) -> RunFunctionRequest {
+    let composite = request.observed.as_mut().and_then(|state| state.composite.as_mut()?.resource.as_mut()).unwrap();
+    let mut object: Value = from_struct(composite).unwrap();
+    let status = |status| match status {
+        Status::ConditionTrue => "True",
+        Status::ConditionFalse => "False",
+        _ => "Unknown",
+    };
+    let conditions = answer.conditions.iter().map(|condition| {
+        json!({
+            "type": condition.r#type, "status": status(condition.status()), "reason": condition.reason,
+            "message": condition.message(),
+        })
+    });
+    object["status"] = json!({"conditions": conditions.collect::<Vec<_>>()});
+    *composite = to_struct(&object).unwrap();
+    request
 }
 
 /// An actor that is refused, with a secret in it.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::authority::{Authority, CLIENT_KEY, Leaf, mount, write};
 use crate::client::{BOTH, Client, call, tls};
+use crate::lifecycle::{begin, grpc_status, http2_as, started};
+use crate::observed::get;
 use crate::process::{Process, eventually};
 use crate::requests::good;
 
@@ -57,6 +59,24 @@ async fn no_call_fails_while_everything_is_swapped() {
     }
     println!("{} calls through 6 rotations", calls.load(Ordering::Relaxed));
     assert_eq!(server.said("Certificates changed and cannot be used: kept the old ones").len(), 0);
+}
+
+/// Its first half was sent before the swap, its second half after: by a client that the new CA does not know.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_runs_while_everything_is_swapped_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    mount(folder.path(), 0, &Authority::ours().files());
+    let server = start(folder.path(), &[]);
+    let mut client = http2_as(&client_of(&server, &Authority::ours())).await;
+    let (rest, pieces, answer) = begin(&mut client, &[]);
+    let answer = tokio::spawn(answer);
+    eventually("the call began", || get(server.page(), "/metrics").1.contains(&started(1)).then_some(()));
+    mount(folder.path(), 1, &Authority::other().files());
+    server.line("Certificates reloaded");
+    client_of(&server, &Authority::ours()).call(good()).await.expect_err("a new connection is not let in");
+    pieces.send(rest).await.unwrap();
+    drop(pieces);
+    assert_eq!(grpc_status(answer.await.unwrap().unwrap()).await.0, "0");
 }
 
 #[tokio::test(flavor = "multi_thread")]

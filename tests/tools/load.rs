@@ -1,7 +1,8 @@
 //! Calls a server of its own over mTLS, on loopback, so many times and no more:
-//! `cargo run --release --example load -- --server target/release/function-asya --calls 1000000 --streams 64 --rotate 1s`.
+//! `cargo run --release --example load -- --server target/release/function-asya --calls 1000000 --streams 64 --rotate 1000`.
 //!
-//! Prints calls, errors, p50 and p99, and the server's RSS after the first ten thousand calls and at the end.
+//! Prints calls, errors, p50 and p99, and the server's RSS after the first ten thousand calls and at the end. With
+//! `--starts 50` it starts the server so many times instead, and prints how long it takes from exec to the first call.
 
 #![allow(
     dead_code,
@@ -52,12 +53,20 @@ struct Load {
     /// An encoded RunFunctionRequest to send; else a small actor's
     #[arg(long)]
     request: Option<PathBuf>,
+    /// Start the server so many times, and make two calls each time, instead of many calls
+    #[arg(long, conflicts_with_all = ["rotate"])]
+    starts: Option<usize>,
 }
 
 fn main() {
     let load = Load::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let errors = runtime.block_on(load.run());
+    let errors = runtime.block_on(async {
+        match load.starts {
+            Some(times) => load.starts(times).await,
+            None => load.run().await,
+        }
+    });
     std::process::exit(i32::from(errors > 0));
 }
 
@@ -66,10 +75,7 @@ impl Load {
         let folder = tempfile::tempdir().unwrap();
         mount(folder.path(), 0, &Authority::ours().files());
         let (mut server, address) = self.start(folder.path());
-        let request = match &self.request {
-            Some(file) => RunFunctionRequest::decode(&*fs::read(file).unwrap()).unwrap(),
-            None => requests::good(),
-        };
+        let request = self.request();
         let count = Arc::new(Count { left: AtomicU64::new(self.calls), errors: AtomicU64::new(0) });
         let channel = Client::crossplane(address.parse().unwrap()).channel();
         let end = Instant::now() + Duration::from_secs(self.seconds);
@@ -114,11 +120,63 @@ impl Load {
         errors
     }
 
-    fn start(&self, folder: &Path) -> (Child, String) {
+    fn request(&self) -> RunFunctionRequest {
+        match &self.request {
+            Some(file) => RunFunctionRequest::decode(&*fs::read(file).unwrap()).unwrap(),
+            None => requests::good(),
+        }
+    }
+
+    /// From exec to the first call that is answered over mTLS, again and again; beside it what any process takes that
+    /// is this binary, and what a call takes once it is warm. Medians, so that the machine's other work does not count.
+    async fn starts(&self, times: usize) -> u64 {
+        let folder = tempfile::tempdir().unwrap();
+        mount(folder.path(), 0, &Authority::ours().files());
+        let (request, mut rows) = (self.request(), [const { Vec::new() }; 4]);
+        for _ in 0..times {
+            let began = Instant::now();
+            assert!(Command::new(&self.server).arg("--version").stdout(Stdio::null()).status().unwrap().success());
+            rows[0].push(began.elapsed());
+            let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let client = Client::crossplane(address);
+            let mut command = self.command(folder.path(), &address.to_string());
+            let began = Instant::now();
+            let mut server = command.stderr(Stdio::null()).spawn().unwrap();
+            while tokio::net::TcpStream::connect(address).await.is_err() {
+                assert!(began.elapsed() < Duration::from_secs(self.seconds), "it does not listen");
+                tokio::task::yield_now().await;
+            }
+            rows[1].push(began.elapsed());
+            let channel = client.channel();
+            client::call(channel.clone(), request.clone()).await.unwrap();
+            rows[2].push(began.elapsed());
+            let began = Instant::now();
+            client::call(channel, request.clone()).await.unwrap();
+            rows[3].push(began.elapsed());
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+        let [process, listens, first, second] = rows.map(|mut taken| {
+            taken.sort_unstable();
+            taken[taken.len() / 2].as_secs_f64() * 1000.0
+        });
+        println!("starts {times}, medians from exec: `--version` ends {process:.1} ms, listens {listens:.1} ms");
+        println!(
+            "first call answered over mTLS {first:.1} ms ({:.1} times --version); the second call takes {second:.1} ms",
+            first / process
+        );
+        0
+    }
+
+    fn command(&self, folder: &Path, address: &str) -> Command {
         let mut command = Command::new(&self.server);
-        command.args(["serve", "--address", "127.0.0.1:0", "--metrics-address", "", "--tls-reload-interval", "200ms"]);
+        command.args(["serve", "--address", address, "--metrics-address", "", "--tls-reload-interval", "200ms"]);
         command.args(["--tls-certs-dir".as_ref(), folder.as_os_str()]);
-        let mut server = command.stderr(Stdio::piped()).spawn().unwrap();
+        command
+    }
+
+    fn start(&self, folder: &Path) -> (Child, String) {
+        let mut server = self.command(folder, "127.0.0.1:0").stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(server.stderr.take().unwrap()).lines();
         let first: serde_json::Value = serde_json::from_str(&log.next().unwrap().unwrap()).unwrap();
         // Its log is read to the end, lest it wait for us.
