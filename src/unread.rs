@@ -161,7 +161,7 @@ impl<'de> DeserializeSeed<'de> for Is<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_str(self)
+        deserializer.deserialize_bytes(self)
     }
 }
 
@@ -174,6 +174,10 @@ impl Visitor<'_> for Is<'_> {
 
     fn visit_str<E>(self, key: &str) -> Result<bool, E> {
         Ok(key == self.0)
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<bool, E> {
+        Ok(key == self.0.as_bytes())
     }
 }
 

@@ -196,7 +196,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     type Value = Option<usize>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
-        deserializer.deserialize_str(self)
+        deserializer.deserialize_bytes(self)
     }
 }
 
@@ -207,9 +207,13 @@ impl Visitor<'_> for Place<'_> {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Option<usize>, E> {
+    fn visit_str<E: Error>(self, key: &str) -> Result<Option<usize>, E> {
+        self.visit_bytes(key.as_bytes())
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<Option<usize>, E> {
         let Node::Map(wanted) = self.0 else { return Ok(None) };
-        Ok(wanted.iter().position(|(name, _)| name == key))
+        Ok(wanted.iter().position(|(name, _)| name.as_bytes() == key))
     }
 }
 

@@ -197,12 +197,25 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
+    /// Text as it came, for whoever compares bytes.
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.value {
+            Value::String(bytes) => visitor.visit_borrowed_bytes(bytes),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    /// Names of fields are compared and not kept, so they need not be known to be text.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.deserialize_bytes(visitor)
+    }
+
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_unit()
     }
 
     forward_to_deserialize_any! {
-        bool char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map identifier
+        bool char str string byte_buf unit unit_struct seq tuple tuple_struct map
     }
 }
 

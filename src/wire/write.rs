@@ -56,7 +56,7 @@ impl<'a> Serializer for &'a mut Writer {
     }
 
     fn serialize_bool(self, truth: bool) -> Result<(), WriteError> {
-        self.out.extend([BOOL, u8::from(truth)]);
+        self.out.extend_from_slice(&[BOOL, u8::from(truth)]);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl<'a> Serializer for &'a mut Writer {
     }
 
     fn serialize_unit(self) -> Result<(), WriteError> {
-        self.out.extend([NULL, 0]);
+        self.out.extend_from_slice(&[NULL, 0]);
         Ok(())
     }
 

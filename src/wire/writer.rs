@@ -33,7 +33,7 @@ pub(super) struct Writer {
 impl Writer {
     /// Begins a field whose length is not known yet; says where the length goes.
     pub fn open(&mut self, key: u8) -> usize {
-        self.out.extend([key, 0]);
+        self.out.extend_from_slice(&[key, 0]);
         self.out.len() - 1
     }
 
@@ -54,8 +54,13 @@ impl Writer {
 
     /// Writes a field that holds `text`.
     pub fn text(&mut self, key: u8, text: &str) {
-        self.out.push(key);
-        encode_varint(text.len() as u64, &mut self.out);
+        match u8::try_from(text.len()) {
+            Ok(len @ ..0x80) => self.out.extend_from_slice(&[key, len]),
+            _ => {
+                self.out.push(key);
+                encode_varint(text.len() as u64, &mut self.out);
+            }
+        }
         self.out.extend_from_slice(text.as_bytes());
     }
 
@@ -65,7 +70,7 @@ impl Writer {
             return Err(WriteError::new("a number that is not finite"));
         }
         self.out.push(NUMBER);
-        self.out.extend(number.to_le_bytes());
+        self.out.extend_from_slice(&number.to_le_bytes());
         Ok(())
     }
 
