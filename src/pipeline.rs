@@ -26,7 +26,7 @@ pub fn compose(inputs: &Inputs) -> Step {
     let mut found = Findings::default();
     let names = listed_flavors(inputs, &mut found);
     let requirements = requirements(inputs, &names);
-    if !requirements.keys().all(|key| inputs.required.contains_key(key)) {
+    if lacks(inputs, &requirements) {
         if !inputs.cannot_ask {
             return Step::Ask(requirements);
         }
@@ -34,6 +34,16 @@ pub fn compose(inputs: &Inputs) -> Step {
     }
     let call = Call { inputs, names, requirements };
     Step::Answer(Box::new(call.answer(found)))
+}
+
+/// True if something has to be asked for first. What is observed or desired so far makes no difference.
+pub fn asks(inputs: &Inputs) -> bool {
+    let names = listed_flavors(inputs, &mut Findings::default());
+    !inputs.cannot_ask && lacks(inputs, &requirements(inputs, &names))
+}
+
+fn lacks(inputs: &Inputs, requirements: &Requirements) -> bool {
+    !requirements.keys().all(|key| inputs.required.contains_key(key))
 }
 
 /// The valid flavor names of the actor, each once, in its order.

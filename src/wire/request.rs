@@ -11,6 +11,7 @@ use super::shelf::Shelf;
 use super::{RawStruct, ReadError, from_struct};
 use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
+use crate::pipeline;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resources;
 
@@ -22,22 +23,23 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     let observed = request.observed.as_ref()?;
     let composite = observed.composite.as_ref()?.resource.as_ref()?;
     let mut unreadable = Problems::default();
-    check_desired(request, &mut unreadable);
-    Some(Inputs {
+    let mut inputs = Inputs {
         composite: read(composite, &Source::Actor, &mut unreadable).unwrap_or_else(|| only_flavors(composite)),
         input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
-        observed: observed_resources(observed, &mut unreadable),
-        foreign: request
-            .desired
-            .as_ref()
-            .map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect()),
         cannot_ask: cannot_ask(request),
         ttl,
-        tell_spec: false,
-        strict: false,
-        unreadable,
-    })
+        ..Inputs::default()
+    };
+    // Half of all calls only ask, whatever exists.
+    if !pipeline::asks(&inputs) {
+        check_desired(request, &mut unreadable);
+        inputs.observed = observed_resources(observed, &mut unreadable);
+        inputs.foreign =
+            request.desired.as_ref().map_or_else(BTreeSet::new, |desired| desired.resources.keys().cloned().collect());
+    }
+    inputs.unreadable = unreadable;
+    Some(inputs)
 }
 
 /// What was read before, by any call of this process: what is there saves work and changes no answer.
