@@ -49,7 +49,7 @@ pub struct Inputs {
 pub struct Composite {
     /// Name, namespace and labels.
     pub metadata: Metadata,
-    /// The actor's spec as its user wrote it.
+    /// The actor's spec as its user wrote it: without [`CROSSPLANES`], which reading takes out.
     pub spec: Arc<Value>,
     /// The claim that `spec.claimRef` names.
     pub claim: ClaimRef,

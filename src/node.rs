@@ -67,12 +67,20 @@ impl Node {
         }
     }
 
-    /// Sets a key of a map, over what it says there.
+    /// Sets a key of a map, over what it says there; a value that is absent takes the key out.
+    ///
+    /// # Panics
+    /// In tests, if it is no map.
     pub fn set(&mut self, key: &'static str, value: impl Into<Node>) {
-        let Node::Map(map) = self else { return };
-        match map.iter_mut().find(|(name, _)| name == key) {
-            Some((_, before)) => *before = value.into(),
-            None => map.push((key.into(), value.into())),
+        let Node::Map(map) = self else {
+            debug_assert!(false, "`{key}` set on what is no map");
+            return;
+        };
+        match (map.iter().position(|(name, _)| name == key), value.into()) {
+            (Some(place), Node::Absent) => drop(map.remove(place)),
+            (Some(place), value) => map[place].1 = value,
+            (None, Node::Absent) => {}
+            (None, value) => map.push((key.into(), value)),
         }
     }
 
@@ -217,5 +225,8 @@ mod tests {
         node.set("a", 2_i64);
         node.set("b", 3_i64);
         assert_eq!(node.to_value(), json!({"a": 2, "b": 3}));
+        node.set("a", None::<bool>);
+        node.set("c", None::<bool>);
+        assert_eq!(node.to_value(), json!({"b": 3}));
     }
 }

@@ -113,8 +113,3 @@ pub fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
 pub fn text(text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| Value::String(text.to_owned()))
 }
-
-/// A list, unless it is empty.
-pub fn list(list: Vec<Value>) -> Option<Value> {
-    (!list.is_empty()).then_some(Value::Array(list))
-}

@@ -3,18 +3,18 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::wire;
+use crate::wire::{self, ReadError};
 
 /// An object as it came; only what somebody asks for is read.
 ///
 /// From a request it is the bytes it came in, from a file a tree; both are read alike.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Unread(Form);
 
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 enum Form {
     Tree(Map<String, Value>),
     /// The entries of an encoded `google.protobuf.Struct`.
@@ -35,7 +35,7 @@ impl Unread {
     ///
     /// # Errors
     /// If it is no object.
-    pub fn take<'de, D: Deserializer<'de>>(deserializer: D, expected: &'static str) -> Result<Self, D::Error> {
+    pub(crate) fn take<'de, D: Deserializer<'de>>(deserializer: D, expected: &'static str) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(Unread::NAME, Taken { expected })
     }
 
@@ -43,7 +43,7 @@ impl Unread {
     ///
     /// # Errors
     /// The first thing in it that is not what `T` expects.
-    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ReadError> {
         self.read_as(std::marker::PhantomData)
     }
 
@@ -51,10 +51,10 @@ impl Unread {
     ///
     /// # Errors
     /// The first thing in it that is not what `seed` expects.
-    pub fn read_as<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, String> {
+    pub(crate) fn read_as<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, ReadError> {
         match &self.0 {
-            Form::Tree(map) => seed.deserialize(map).map_err(|error| error.to_string()),
-            Form::Encoded(bytes) => wire::read::from_entries(bytes, seed).map_err(|error| error.to_string()),
+            Form::Tree(map) => seed.deserialize(map).map_err(ReadError::custom),
+            Form::Encoded(bytes) => wire::read::from_entries(bytes, seed),
         }
     }
 
@@ -127,7 +127,8 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for At<'_, T> {
     type Value = Option<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
-        deserializer.deserialize_map(self)
+        // As a struct: there the last one of a key that stands twice is the only one.
+        deserializer.deserialize_struct("", &[], self)
     }
 }
 

@@ -157,10 +157,7 @@ fn an_account_that_has_to_be_emitted_as_it_is_and_cannot_be_read_is_left_alone()
     let mut request = request(&actor(json!({})));
     let odd = Resource { resource: Some(not_a_number(["spec", "watch"])), ..Resource::default() };
     request.observed.as_mut().expect("observed").resources.insert("serviceaccount".to_owned(), odd);
-    assert_refused(
-        request,
-        "observed resource `serviceaccount`: its spec cannot be read: watch: a number that is not finite",
-    );
+    assert_refused(request, "spec.watch: a number that is not finite (from observed resource `serviceaccount`)");
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Object {
 
 /// A live Kubernetes object: what we ask of it is read once, the rest only to be compared. Nobody reads `managedFields`,
 /// which may be most of it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Live {
     /// All of it.
     pub whole: Unread,
@@ -185,5 +185,29 @@ impl<'de> Deserialize<'de> for Live {
         let whole = Unread::take(deserializer, "a Kubernetes object")?;
         let Parts { metadata, spec, status } = whole.read().unwrap_or_default();
         Ok(Live { whole, metadata, spec, status })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_not_what_it_should_be_says_nothing_and_takes_no_other_with_it() {
+        let live: Live = serde_json::from_value(json!({
+            "metadata": {"name": "ocr", "generation": 1.5, "uid": 7},
+            "spec": {"replicas": "3"},
+            "status": {"observedGeneration": 2, "conditions": [null], "readyReplicas": 1},
+        }))
+        .expect("a live object");
+        let LiveMetadata { name, generation, uid, .. } = &live.metadata;
+        assert_eq!((name.as_deref(), *generation, uid.as_deref()), (Some("ocr"), None, None));
+        assert_eq!(live.spec, LiveSpec::default());
+        let LiveStatus { observed_generation, ready_replicas, conditions, .. } = &live.status;
+        assert_eq!((*observed_generation, *ready_replicas, conditions.as_slice()), (Some(2), Some(1), &[][..]));
+        let odd: Live = serde_json::from_value(json!({"metadata": [], "status": 5})).expect("a live object");
+        assert_eq!((odd.metadata, odd.status), (LiveMetadata::default(), LiveStatus::default()));
     }
 }

@@ -64,7 +64,7 @@ pub fn layers(inputs: &Inputs) -> (Vec<Layer>, Problems) {
     (layers, problems)
 }
 
-/// The settings all layers make together.
+/// The settings all layers make together. Remembers those of the call before, which changes no answer.
 ///
 /// # Errors
 /// One [`Problem`] of kind [`Kind::Platform`] for each unknown key and each bad value.

@@ -123,7 +123,9 @@ fn mount(name: &'static str, path: &str) -> Node {
 
 /// Resources with quantities as strings (`4` is `"4"`); nothing if they are empty.
 fn resources(resources: Option<&Value>) -> Option<Node> {
-    let Value::Object(resources) = resources? else { return resources.map(Node::from) };
+    let Value::Object(resources) = resources? else {
+        return resources.filter(|other| !other.is_null()).map(Node::from);
+    };
     let quantities = |value: &Value| match value {
         Value::Object(map) => Node::map(map.iter().map(|(key, quantity)| {
             let text = quantity.as_number().map(ToString::to_string);

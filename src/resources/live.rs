@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for Covers<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
         let Node::Map(wanted) = self.wanted else { return self.if_same(false) };
         let mut seen = Seen::default();
-        while let Some(place) = access.next_key_seed(Place(self.wanted))? {
+        while let Some(place) = access.next_key_seed(Which(self.wanted))? {
             let Some(place) = place else {
                 access.next_value::<IgnoredAny>()?;
                 continue;
@@ -190,9 +190,9 @@ impl<'de> Visitor<'de> for Covers<'_> {
 }
 
 /// Where a live key stands in the wanted map.
-struct Place<'a>(&'a Node);
+struct Which<'a>(&'a Node);
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for Which<'_> {
     type Value = Option<usize>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
@@ -200,7 +200,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl Visitor<'_> for Place<'_> {
+impl Visitor<'_> for Which<'_> {
     type Value = Option<usize>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -276,6 +276,15 @@ mod tests {
                 true,
             ),
             ("whole doubles", json!({"a": 3}), json!({"a": 3.0}), true),
+            ("a number is a quantity", json!({"limits": {"cpu": 4}}), json!({"limits": {"cpu": "4"}}), true),
+            ("a fraction is one too", json!({"limits": {"cpu": 0.5}}), json!({"limits": {"cpu": "500m"}}), true),
+            ("null is an empty map", json!({"a": {}}), json!({"a": null}), true),
+            ("null is an empty list", json!({"a": []}), json!({"a": null}), true),
+            ("null is an empty text", json!({"a": ""}), json!({"a": null}), true),
+            ("null is false", json!({"a": false}), json!({"a": null}), true),
+            ("null is no other text", json!({"a": "b"}), json!({"a": null}), false),
+            ("a number beyond those we emit", json!({"a": 1}), json!({"a": 1e300}), false),
+            ("a map is no list", json!({"a": {}}), json!({"a": []}), false),
         ];
         for (why, wanted, live, same) in rows {
             let (wanted, live) =

@@ -10,6 +10,7 @@ use crate::composed::Plan;
 use crate::node::{Node, list, map};
 use crate::path::Path;
 use crate::problem::{Problem, Problems, Source};
+use crate::wire::ReadError;
 
 /// Emitted with IRSA. Without it, a shared one that would be deleted with its Object first loses that power.
 ///
@@ -68,14 +69,15 @@ fn disarm(subject: &Subject<'_>) -> Result<Plan, Problems> {
     if is_actors_own(account, &subject.identity.actor) {
         return Ok(Plan::Omit);
     }
-    let mut spec = Node::from(account.spec.read::<Value>().map_err(|error| unreadable(&error))?);
+    let mut spec = Node::from(account.spec.read::<Value>().map_err(unreadable)?);
     spec.set("managementPolicies", without_delete(spec.at(&["managementPolicies"])));
     Ok(Plan::Compose(object(shared_labels(), spec)))
 }
 
-fn unreadable(error: &str) -> Problem {
-    let what = format!("observed resource `{SERVICE_ACCOUNT}`: its spec cannot be read: {error}");
-    Problem::value(Path::root(), Source::Nobody, what).hint("look at what wrote it; nothing was changed")
+fn unreadable(error: ReadError) -> Problem {
+    let source = Source::Observed(SERVICE_ACCOUNT.to_owned());
+    let problem = Problem::value(error.path.below(&Path::keys("spec")), source, error.what);
+    problem.hint("look at what wrote it; nothing was changed")
 }
 
 /// What the provider may do already, but for Delete.

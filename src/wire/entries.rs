@@ -1,4 +1,4 @@
-//! The entries of an object: each key once, as protobuf's last occurrence has it.
+//! The entries of an object: as they stand, or each key once, as protobuf's last occurrence has it.
 
 use std::slice;
 use std::vec;
@@ -65,10 +65,10 @@ impl<'de> Source<'de> {
     }
 }
 
-/// The entries of an object, each key once. Objects are unordered, so their order means nothing.
+/// The entries of an object. Objects are unordered, so their order means nothing.
 pub(super) enum Entries<'de> {
-    /// Nothing stands twice: they are read one by one.
-    Distinct(Source<'de>),
+    /// They are read one by one.
+    AsTheyStand(Source<'de>),
     /// They had to be sorted to find out.
     Sorted(vec::IntoIter<Entry<'de>>),
 }
@@ -77,15 +77,15 @@ pub(super) enum Entries<'de> {
 const COMPARED: usize = 24;
 
 impl<'de> Entries<'de> {
-    /// The entries from `source` as they stand, for whoever lets the last of a key win.
-    pub fn unchecked(source: Source<'de>) -> Self {
-        Entries::Distinct(source)
+    /// The entries from `source` as they stand, for whoever lets the last of a key win or takes none twice.
+    pub fn as_they_stand(source: Source<'de>) -> Self {
+        Entries::AsTheyStand(source)
     }
 
-    /// The entries from `source`.
-    pub fn new(source: Source<'de>) -> Result<Self, Malformed> {
+    /// The entries from `source`, each key once.
+    pub fn each_once(source: Source<'de>) -> Result<Self, Malformed> {
         if are_few_and_distinct(source.clone())? {
-            return Ok(Entries::Distinct(source));
+            return Ok(Entries::AsTheyStand(source));
         }
         last_of_each(source).map(|entries| Entries::Sorted(entries.into_iter()))
     }
@@ -94,7 +94,7 @@ impl<'de> Entries<'de> {
     #[inline]
     pub fn next(&mut self) -> Result<Option<Entry<'de>>, Malformed> {
         match self {
-            Entries::Distinct(source) => source.next(),
+            Entries::AsTheyStand(source) => source.next(),
             Entries::Sorted(entries) => Ok(entries.next()),
         }
     }
@@ -135,4 +135,27 @@ fn last_of_each(mut source: Source<'_>) -> Result<Vec<Entry<'_>>, Malformed> {
     entries.sort_by(|a, b| a.key.cmp(b.key));
     entries.dedup_by(|later, kept| later.key == kept.key);
     Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::mark;
+    use crate::wire::{from_struct, to_struct};
+
+    #[test]
+    fn keys_that_look_alike_are_told_apart() {
+        assert_eq!(mark(b"abcd1efgh"), mark(b"abcd2efgh"), "or this shows nothing");
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        struct Alike {
+            abcd1efgh: i64,
+            abcd2efgh: i64,
+        }
+        let alike = Alike { abcd1efgh: 1, abcd2efgh: 2 };
+        let object = to_struct(&alike).expect("an object");
+        assert_eq!(from_struct::<Alike>(&object).expect("it can be read"), alike);
+        let map: BTreeMap<String, i64> = from_struct(&object).expect("it can be read");
+        assert_eq!(map.len(), 2);
+    }
 }

@@ -58,16 +58,17 @@ struct Reader<'de> {
 }
 
 impl<'de> Reader<'de> {
-    /// An object, all of whose keys are put into a map: there the last one wins by itself.
+    /// An object for a visitor of any: it puts keys into a map, where the last one wins by itself, or takes none twice.
+    /// What stands under a key that comes again has to be readable too.
     fn object<V: Visitor<'de>>(source: Source<'de>, depth: usize, visitor: V) -> Result<V::Value, ReadError> {
         let depth = deeper(depth)?;
-        visitor.visit_map(Object { entries: Entries::unchecked(source), entry: Entry::default(), depth })
+        visitor.visit_map(Object { entries: Entries::as_they_stand(source), entry: Entry::default(), depth })
     }
 
-    /// An object of known fields, each of which may come once.
+    /// An object for a visitor of fields, each of which comes once.
     fn fields<V: Visitor<'de>>(source: Source<'de>, depth: usize, visitor: V) -> Result<V::Value, ReadError> {
         let depth = deeper(depth)?;
-        visitor.visit_map(Object { entries: Entries::new(source)?, entry: Entry::default(), depth })
+        visitor.visit_map(Object { entries: Entries::each_once(source)?, entry: Entry::default(), depth })
     }
 
     fn list<V: Visitor<'de>>(message: &Message<'de>, depth: usize, visitor: V) -> Result<V::Value, ReadError> {

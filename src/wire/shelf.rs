@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -13,37 +13,64 @@ use super::read::from_struct_as;
 use super::{RawStruct, ReadError, from_struct};
 use crate::inputs::{EnvironmentConfig, Metadata};
 
-/// How many EnvironmentConfigs are remembered.
-const MOST: usize = 256;
+/// How much memory all that is remembered may take, in bytes: some hundred flavors.
+const MOST: usize = 2 * 1024 * 1024;
 
-/// A larger one is read every time, so that what is remembered stays small.
-const LARGEST: usize = 64 * 1024;
+/// How much memory one may take. A larger one is read every time.
+const LARGEST: usize = MOST / 16;
 
-/// The data of EnvironmentConfigs by the key under which they were asked for.
+/// What was read before.
 #[derive(Default)]
-pub(super) struct Shelf(Mutex<BTreeMap<String, Arc<Value>>>);
+pub(super) struct Shelf(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// The data of EnvironmentConfigs by the key under which they were asked for.
+    data: BTreeMap<String, Arc<Value>>,
+    /// What they take, and what those took that they replaced.
+    bytes: usize,
+}
 
 impl Shelf {
     /// Reads an EnvironmentConfig. The answer is the same whatever is on the shelf.
     pub(super) fn read(&self, key: &str, object: &RawStruct) -> Result<EnvironmentConfig, ReadError> {
-        let known = self.data().get(key).cloned();
+        let known = self.known().data.get(key).cloned();
         if let Some(same) = known.and_then(|data| from_struct_as(object, Same { data: &data }).ok()) {
             return Ok(same);
         }
         let read: EnvironmentConfig = from_struct(object)?;
-        if prost::Message::encoded_len(object) <= LARGEST {
-            let mut shelf = self.data();
-            if shelf.len() >= MOST {
-                shelf.clear();
-            }
-            shelf.insert(key.to_owned(), Arc::clone(&read.data));
-        }
+        self.remember(key, &read.data);
         Ok(read)
     }
 
-    fn data(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Value>>> {
+    fn remember(&self, key: &str, data: &Arc<Value>) {
+        let bytes = key.len() + size(data);
+        if bytes > LARGEST {
+            return;
+        }
+        let mut known = self.known();
+        if known.bytes + bytes > MOST {
+            *known = Known::default();
+        }
+        known.bytes += bytes;
+        known.data.insert(key.to_owned(), Arc::clone(data));
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// About how much memory a tree takes, in bytes. A map takes room for eleven entries however few it has.
+fn size(value: &Value) -> usize {
+    const MAP: usize = 640;
+    size_of::<Value>()
+        + match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(size).sum(),
+            Value::Object(map) => MAP + map.iter().map(|(key, value)| key.len() + size(value)).sum::<usize>(),
+        }
 }
 
 /// Reads an EnvironmentConfig that holds this data, and no other.
@@ -55,7 +82,8 @@ impl<'de> DeserializeSeed<'de> for Same<'_> {
     type Value = EnvironmentConfig;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<EnvironmentConfig, D::Error> {
-        deserializer.deserialize_map(self)
+        // As a struct: there the last one of a key that stands twice is the only one.
+        deserializer.deserialize_struct("", &[], self)
     }
 }
 
@@ -102,7 +130,7 @@ impl<'de> DeserializeSeed<'de> for Equal<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+        deserializer.deserialize_struct("", &[], self)
     }
 }
 
@@ -192,15 +220,36 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_stands_twice_counts_once() {
+        let entry = |key: &str, value: i64| {
+            let object = to_struct(&json!({ key: value })).expect("an object");
+            prost::Message::encode_to_vec(&object)
+        };
+        let shelf = Shelf::default();
+        let known = to_struct(&json!({"data": {"a": 1, "b": 2}})).expect("an object");
+        shelf.read("flavor-a", &known).expect("it can be read");
+        let twice = [entry("a", 1), entry("a", 1)].concat();
+        let value = [&[0x2a, twice.len() as u8][..], &twice].concat();
+        let data = [&[0x0a, 4][..], b"data", &[0x12, value.len() as u8], &value].concat();
+        let bytes = [&[0x0a, data.len() as u8][..], &data].concat();
+        let object = <RawStruct as prost::Message>::decode(&*bytes).expect("an object");
+        assert_eq!(*from_struct::<EnvironmentConfig>(&object).expect("it can be read").data, json!({"a": 1}));
+        assert_eq!(*shelf.read("flavor-a", &object).expect("it can be read").data, json!({"a": 1}));
+    }
+
+    #[test]
     fn what_is_known_stays_small() {
         let shelf = Shelf::default();
-        for index in 0..3 * MOST {
-            let object = to_struct(&json!({"data": {"index": index}})).expect("an object");
+        let data = json!({"maps": vec![json!({"a": null}); 50]});
+        for index in 0..300 {
+            let object = to_struct(&json!({"data": data})).expect("an object");
             shelf.read(&format!("flavor-{index}"), &object).expect("it can be read");
-            assert!(shelf.data().len() <= MOST);
+            let known = shelf.known();
+            assert!(known.data.values().map(|data| size(data)).sum::<usize>() <= MOST);
+            assert!(known.data.contains_key(&format!("flavor-{index}")));
         }
         let large = to_struct(&json!({"data": {"text": "x".repeat(LARGEST)}})).expect("an object");
         shelf.read("flavor-large", &large).expect("it can be read");
-        assert!(!shelf.data().contains_key("flavor-large"));
+        assert!(!shelf.known().data.contains_key("flavor-large"));
     }
 }

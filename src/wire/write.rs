@@ -165,6 +165,7 @@ fn more_than_a_name(variant: &str) -> WriteError {
 mod tests {
     use std::collections::BTreeMap;
 
+    use prost::Message as _;
     use serde::Serialize;
     use serde_json::{Value, json};
 
@@ -210,6 +211,18 @@ mod tests {
         let mut expected = serde_json::to_value(&everything).unwrap();
         expected["pair"][1] = json!(-9007199254740992.0);
         assert_eq!(from_struct::<Value>(&object).unwrap(), expected);
+    }
+
+    #[test]
+    fn lengths_take_the_room_they_need() {
+        for length in (0..300).chain(16_300..16_420).step_by(7).chain([127, 128, 16_383, 16_384]) {
+            let (text, list) = ("x".repeat(length), vec![true; length / 4]);
+            let value = serde_json::json!({"text": text, "list": [list], text: {"": 1}});
+            let object = to_struct(&value).unwrap();
+            let tree = prost_types::Struct::decode(&*object.encode_to_vec()).unwrap();
+            assert_eq!(tree.encoded_len(), object.encoded_len(), "{length}");
+            assert_eq!(from_struct::<Value>(&object).unwrap(), value, "{length}");
+        }
     }
 
     #[test]

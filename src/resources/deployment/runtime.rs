@@ -1,10 +1,8 @@
 //! The container that runs the user's code.
 
-use k8s_openapi::api::core::v1::VolumeMount;
-
 use super::super::Subject;
 use super::super::env::Environment;
-use super::{STATE_DIR, common_mounts, is_end_actor, mount, of_kubernetes, resources};
+use super::{STATE_DIR, common_mounts, is_end_actor, mount, resources};
 use crate::node::{Node, list, map};
 use crate::spec::StateProxy;
 
@@ -52,13 +50,12 @@ fn state_mount(proxy: &StateProxy) -> String {
 fn runtime_mounts(subject: &Subject<'_>) -> Vec<Node> {
     let sidecar = &subject.platform.sidecar;
     let mut mounts = common_mounts(&sidecar.socket_dir);
-    mounts.push(of_kubernetes(VolumeMount {
-        name: "asya-runtime".to_owned(),
-        mount_path: sidecar.runtime_mount_path.clone(),
-        sub_path: Some("asya_runtime.py".to_owned()),
-        read_only: Some(true),
-        ..VolumeMount::default()
-    }));
+    mounts.push(map! {
+        "name" => "asya-runtime",
+        "mountPath" => &sidecar.runtime_mount_path,
+        "subPath" => "asya_runtime.py",
+        "readOnly" => true,
+    });
     if !subject.spec.state_proxy.is_empty() {
         mounts.push(mount("state-sockets", STATE_DIR));
     }
