@@ -52,7 +52,7 @@ fn merged(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Optio
     let names: Vec<_> = flavors.iter().map(|(name, _)| name.clone()).collect();
     let mut found = Findings::default();
     let layers = gather(&inputs, &names, &platform, &mut found);
-    let outcome = resolve(&layers, &platform).map(|resolved| resolved.value);
+    let outcome = resolve(&layers, &platform).map(|resolved| resolved.fields.value());
     Some(match outcome {
         Ok(value) => found.problems.unless_empty(value),
         Err(problems) => {
@@ -64,9 +64,9 @@ fn merged(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Optio
 
 fn inputs(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Inputs {
     let mut inputs = Inputs { input: Some(settings.clone()), ..Inputs::default() };
-    inputs.composite.spec = actor.clone();
+    inputs.composite = serde_json::from_value(json!({"spec": actor})).expect("a spec is any value");
     for (name, data) in flavors {
-        let mut config = EnvironmentConfig { data: data.clone(), ..EnvironmentConfig::default() };
+        let mut config = EnvironmentConfig { data: data.clone().into(), ..EnvironmentConfig::default() };
         config.metadata.name.clone_from(name);
         inputs.required.insert(flavor_key(name), vec![config]);
     }
