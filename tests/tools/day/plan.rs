@@ -138,12 +138,12 @@ impl Plan {
                 if let Some(woke) = wakes(actor, began) {
                     cycle.iter().for_each(|after| add((woke + after) % DAY, actor, None));
                 }
-                if hash(actor, began + 100) % MADE == 0 {
+                if hash(actor, began + 100).is_multiple_of(MADE) {
                     let made = began * HOUR + hash(actor, began + 200) % HOUR;
                     MAKING.iter().for_each(|(after, look)| add((made + after) % DAY, actor, Some(*look)));
                 }
             }
-            for edit in EDITS.iter().filter(|_| actor % LISTED == 0) {
+            for edit in EDITS.iter().filter(|_| actor.is_multiple_of(LISTED)) {
                 self.watches.edit().iter().for_each(|after| add(edit + after, actor, None));
             }
         }

@@ -59,7 +59,7 @@ impl Replicas {
 
     /// Whose certificates are mounted.
     fn authority(&self) -> Authority {
-        if self.generation.load(Ordering::Relaxed) % 2 == 0 { Authority::ours() } else { Authority::other() }
+        if self.generation.load(Ordering::Relaxed).is_multiple_of(2) { Authority::ours() } else { Authority::other() }
     }
 
     fn channel(&self, address: SocketAddr) -> Channel {

@@ -50,7 +50,7 @@ pub fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(' ');
         }
         out.push(digit);
