@@ -158,7 +158,15 @@ fn draw(series: &[Series], file: &Path) -> Result<(), Box<dyn std::error::Error>
             .y_label_area_size(36)
             .build_cartesian_2d(0.0..most.0 * 1.05, 0.0..most.1 * 1.15)?;
         let times = |times: &f64| format!("{times:.1}×");
-        chart.configure_mesh().x_labels(5).y_labels(5).light_line_style(WHITE).y_label_formatter(&times).draw()?;
+        let size = |size: &f64| format!("{size:.0}");
+        chart
+            .configure_mesh()
+            .x_labels(5)
+            .y_labels(5)
+            .light_line_style(TRANSPARENT)
+            .x_label_formatter(&size)
+            .y_label_formatter(&times)
+            .draw()?;
         let (rise, base) = slope(&points);
         let line = [0.0, most.0].map(|x| (x, base + rise * x));
         chart.draw_series(LineSeries::new(line, BLACK.mix(0.35)))?;

@@ -19,7 +19,8 @@ mod loopback;
 #[path = "baseline.rs"]
 mod wire;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use loopback::goals::Goals;
@@ -36,6 +37,9 @@ struct Wire {
     /// Draw how calls grow into this SVG file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write all of it into this page too, below its last comment
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "only"])]
+    page: Option<PathBuf>,
     /// What cargo adds
     #[arg(long, hide = true)]
     bench: bool,
@@ -81,16 +85,31 @@ impl Wire {
     fn measure(&self) {
         let mut goals = Goals::default();
         let wanted = |part| self.only.is_none_or(|only| only == part);
-        println!("{}\n", loopback::machine(self.quick));
+        let show = |table: String| {
+            println!("{table}");
+            table
+        };
+        let machine = show(loopback::machine(self.quick) + "\n");
+        let mut tables = Vec::new();
         if wanted(Part::Calls) {
-            println!("{}", points::measure(self.quick, &mut goals));
+            tables.push(show(points::measure(self.quick, &mut goals)));
         }
         if wanted(Part::Commands) {
-            println!("{}", commands::measure(self.quick, &mut goals));
+            tables.push(show(commands::measure(self.quick, &mut goals)));
         }
         if wanted(Part::Growth) {
-            println!("{}", growth::measure(self.quick, self.plot.as_deref(), &mut goals));
+            tables.push(show(growth::measure(self.quick, self.plot.as_deref(), &mut goals)));
         }
-        println!("{goals}");
+        let goals = show(format!("### Goals\n\n{goals}"));
+        if let Some(page) = &self.page {
+            write(page, &[&[machine, goals], &tables[..]].concat().join("\n"));
+        }
     }
+}
+
+/// Puts what was printed below the last comment of a page.
+fn write(page: &Path, printed: &str) {
+    let before = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let (kept, _) = before.rsplit_once("-->").expect("a comment where the tables begin");
+    fs::write(page, format!("{kept}-->\n\n{printed}")).expect("the page can be written");
 }

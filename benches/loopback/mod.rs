@@ -22,5 +22,5 @@ pub fn machine(quick: bool) -> String {
     let model = model.map_or("processor unknown", |(_, model)| model);
     let length = if quick { "a short run, nothing to quote" } else { "medians of three interleaved rounds" };
     let pinning = if process::can_pin() { "server on core 0, client on core 1" } else { "not pinned: no taskset" };
-    format!("{cores} cores ({model}); {length}; rows of 1 stream: {pinning}; other rows: not pinned")
+    format!("{cores} cores ({model}); {length}. Rows of 1 stream: {pinning}; other rows: not pinned.")
 }
