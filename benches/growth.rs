@@ -26,37 +26,62 @@ struct Point {
     taken: f64,
 }
 
+/// The usual call, with and without managedFields.
+struct Usual {
+    cases: [Case; 2],
+    ours: [f64; 2],
+    tree: [f64; 2],
+    /// What managedFields add to our time.
+    added: f64,
+    /// What it takes to copy their bytes.
+    copied: f64,
+}
+
 /// Times everything, in rounds in which every case takes its turn.
 pub fn measure(quick: bool, plot: Option<&Path>, goals: &mut Goals) -> String {
     let bare = Life { managed_fields: false, ..Life::USUAL };
     let lives = [("with managedFields", Life::USUAL), ("without managedFields", bare)];
-    let calls = lives.map(|(name, life)| [Case::ours(name, life), Case::tree(name, life)]);
+    let [cases, trees] = [Case::ours, Case::tree].map(|server| lives.map(|(name, life)| server(name, life)));
     let grown = grown();
-    let cases: Vec<&Case> =
-        calls.iter().flatten().chain(grown.iter().flat_map(|(_, cases)| cases.iter().map(|(_, case)| case))).collect();
-    let mut taken = interleaved(&cases, if quick { 5 } else { 60 }).into_iter();
+    let all = cases.iter().chain(&trees).chain(grown.iter().flat_map(|(_, cases)| cases.iter().map(|(_, case)| case)));
+    let turns = interleaved(&all.collect::<Vec<_>>(), if quick { 5 } else { 60 });
+    // Turns of the same round are close to each other in time, so what slows one slows the other.
+    let added = median(turns[0].iter().zip(&turns[1]).map(|(with, without)| with - without));
+    let mut taken = turns.into_iter().map(median);
     let mut next = || taken.next().expect("a time for each case");
-    let [[ours, tree], [ours_bare, tree_bare]] = calls.each_ref().map(|calls| calls.each_ref().map(|_| next()));
+    let [ours, tree] = [[next(), next()], [next(), next()]];
+    let copied = copying(cases[0].request.len() - cases[1].request.len());
+    let usual = Usual { cases, ours, tree, added, copied };
     let series = grown.map(|(what, cases)| {
         let point =
             |(size, case): &(usize, Case)| Point { size: *size as f64, bytes: case.request.len(), taken: next() };
         Series { what, points: cases.iter().map(point).collect() }
     });
-    goals.at_most("a call within the process, by tree's", 0.2, ours / tree, "", "with managedFields");
-    goals.at_most("a call within the process, by tree's", 0.2, ours_bare / tree_bare, "", "without managedFields");
-    let copied = copying(calls[0][0].request.len() - calls[1][0].request.len());
-    goals.at_most("what managedFields add to a call, by copying them once", 1.0, (ours - ours_bare) / copied, "", "");
-    for series in &series {
-        goals.at_most(format!("exponent of growth in {}", series.what), 1.0, series.exponent(), "", "");
-    }
+    judge(&usual, &series, goals);
     if let Some(file) = plot {
         draw(&series, file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     }
+    print(&usual, &series)
+}
+
+fn judge(usual: &Usual, series: &[Series], goals: &mut Goals) {
+    for ((case, ours), tree) in usual.cases.iter().zip(usual.ours).zip(usual.tree) {
+        goals.at_most("a call within the process, by tree's", 0.2, ours / tree, "", &case.name);
+    }
+    goals.at_most("what managedFields add to a call, by copying them once", 1.0, usual.added / usual.copied, "", "");
+    for series in series {
+        goals.at_most(format!("exponent of growth in {}", series.what), 1.0, series.exponent(), "", "");
+    }
+}
+
+fn print(usual: &Usual, series: &[Series]) -> String {
     let mut out = "### Within the process\n\n| call | request, kB | ours µs | tree µs | ours by tree |\n|---|---:|---:|---:|---:|\n".to_owned();
-    for ([case, _], [ours, tree]) in calls.iter().zip([[ours, tree], [ours_bare, tree_bare]]) {
+    for ((case, ours), tree) in usual.cases.iter().zip(usual.ours).zip(usual.tree) {
         let kilobytes = case.request.len() as f64 / 1000.0;
         row(&mut out, &format!("{} | {kilobytes:.1} | {ours:.1} | {tree:.1} | {:.3}", case.name, ours / tree));
     }
+    let Usual { added, copied, .. } = usual;
+    out += &format!("\nmanagedFields add {added:.1} µs; copying their bytes once takes {copied:.1} µs.\n");
     out += "\n### Growth\n\n| in | size | request, kB | µs | for each more, µs |\n|---|---:|---:|---:|---:|\n";
     series.iter().for_each(|series| series.print(&mut out));
     let exponents = series.iter().map(|series| format!("{}: {:.2}", series.what, series.exponent()));
@@ -83,21 +108,27 @@ fn grown() -> [(&'static str, Vec<(usize, Case)>); 3] {
     ]
 }
 
-/// The median time of a call of each case, in microseconds.
-fn interleaved(cases: &[&Case], rounds: usize) -> Vec<f64> {
-    const TURN: Duration = Duration::from_millis(4);
+/// The time of a call of each case in each round, in microseconds: the middle one of its turn, so that a call during which
+/// the machine does other work does not count.
+fn interleaved(cases: &[&Case], rounds: usize) -> Vec<Vec<f64>> {
     let mut taken = vec![Vec::new(); cases.len()];
     for _ in 0..rounds {
         for (case, taken) in cases.iter().zip(&mut taken) {
-            let (begun, mut calls) = (Instant::now(), 0_u32);
-            while begun.elapsed() < TURN {
-                black_box(case.answer());
-                calls += 1;
-            }
-            taken.push(begun.elapsed().as_secs_f64() * 1e6 / f64::from(calls));
+            taken.push(median(turn(case)));
         }
     }
-    taken.into_iter().map(median).collect()
+    taken
+}
+
+fn turn(case: &Case) -> Vec<f64> {
+    const TURN: Duration = Duration::from_millis(4);
+    let (end, mut taken) = (Instant::now() + TURN, Vec::new());
+    while taken.len() < 5 || Instant::now() < end {
+        let begun = Instant::now();
+        black_box(case.answer());
+        taken.push(begun.elapsed().as_secs_f64() * 1e6);
+    }
+    taken
 }
 
 /// What it takes to copy so many bytes into memory of their own, in microseconds.
