@@ -1,4 +1,5 @@
-//! Counts the instructions of one call, bytes in to bytes out: the same to within a thousandth, whatever else the machine does.
+//! Counts the instructions of one call, bytes in to bytes out: the same to within a thousandth, whatever else the machine
+//! does.
 //!
 //! `cargo bench --bench instructions` runs each case below callgrind and compares with `benches/instructions.txt`: more
 //! than 5 % above is a failure. `BLESS=1` records what was counted. The counts depend on the compiler, so the file names it.

@@ -14,9 +14,10 @@ pub fn ourselves(role: &str) -> Command {
     command
 }
 
-/// The function itself.
+/// The function itself: the binary that was built with this program, unless `FUNCTION_ASYA` names another.
 pub fn function(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_function-asya"));
+    let named = std::env::var_os("FUNCTION_ASYA");
+    let mut command = Command::new(named.as_deref().unwrap_or(env!("CARGO_BIN_EXE_function-asya").as_ref()));
     command.env_remove("TLS_SERVER_CERTS_DIR").env_remove("METRICS_ADDRESS").args(arguments);
     command
 }
