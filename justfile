@@ -10,7 +10,7 @@ _list:
 check:
     .ci/run
 
-# one or more of its steps: fmt lint doc deny readme traces fuzz tools tests
+# one or more of its steps: fmt lint doc deny readme traces fuzz tools bench tests
 step +steps:
     .ci/run {{ steps }}
 
@@ -51,6 +51,14 @@ generate:
 # both packages, with the image inside: target/package/*.xpkg
 package:
     tools/package
+
+# times, beside servers that do less (docs/performance.md): `just bench --quick`
+bench *arguments:
+    cargo bench --bench wire -- {{ arguments }}
+
+# record what a call takes in instructions and allocations; the step `bench` compares
+bless-counts:
+    BLESS=1 cargo bench --bench instructions --bench allocations
 
 # what the real Crossplane tools say
 tools: (step "tools")

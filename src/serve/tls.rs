@@ -20,7 +20,8 @@ use tokio_rustls::TlsAcceptor;
 pub struct Identity(pub(super) watch::Receiver<Arc<ServerConfig>>);
 
 impl Identity {
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
+    /// What new connections shake hands with.
+    pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0.borrow()))
     }
 }
