@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
@@ -12,8 +13,9 @@ use super::files::{self, Document, Stdin};
 use super::report::Files;
 use super::step::OurStep;
 use super::stop::Stop;
+use crate::api::{Object, Queue};
 use crate::composed::{Composition, Step};
-use crate::inputs::{EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
+use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline::compose;
 use crate::platform;
@@ -249,12 +251,12 @@ impl Scene {
                 ))
             };
             if name == crate::transport::sqs::QUEUE {
-                observed.queue = Some(serde_json::from_value(object.clone()).map_err(wrong)?);
+                observed.queue = Some(Queue::deserialize(object).map_err(wrong)?);
             } else {
-                observed.objects.insert(name.clone(), serde_json::from_value(object.clone()).map_err(wrong)?);
+                observed.objects.insert(name.clone(), Object::deserialize(object).map_err(wrong)?);
             }
         }
-        let composite = serde_json::from_value(self.composite.clone()).map_err(|error| {
+        let composite = Composite::deserialize(&self.composite).map_err(|error| {
             Stop::unreadable(format!("error: {}: the actor cannot be read: {error}\n", self.actor.file))
         })?;
         Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
@@ -263,7 +265,7 @@ impl Scene {
     fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
         let read = |config: &Document| {
-            serde_json::from_value(config.value.clone()).map_err(|error| {
+            EnvironmentConfig::deserialize(&config.value).map_err(|error| {
                 Stop::unusable(
                     config,
                     &format!("an EnvironmentConfig that cannot be read: {error}"),
