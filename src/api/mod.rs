@@ -1,4 +1,4 @@
-//! The few fields we speak of other people's resources; core kinds come from k8s-openapi.
+//! The few fields we read of other people's resources.
 
 mod object;
 mod queue;
