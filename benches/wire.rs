@@ -16,6 +16,8 @@ mod client;
 mod corpus;
 mod growth;
 mod loopback;
+#[path = "../tests/tools/raw.rs"]
+mod raw;
 #[path = "baseline.rs"]
 mod wire;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::{Buf as _, BufMut as _, Bytes};
+use bytes::Bytes;
 use clap::ValueEnum;
 use function_asya::serve::{Certificates, Identity, Limits};
 use http::{Request, Response};
@@ -22,6 +22,7 @@ use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::{BoxFuture, Service};
 use tonic::server::Grpc;
 
+use crate::raw::Raw;
 use crate::wire::v1::{RunFunctionRequest, RunFunctionResponse};
 
 /// A server that does less than ours.
@@ -134,43 +135,6 @@ impl<Q, A: Clone + Send + 'static> Service<tonic::Request<Q>> for Always<A> {
         drop(request);
         let answer = self.0.clone();
         Box::pin(async move { Ok(tonic::Response::new(answer)) })
-    }
-}
-
-/// Bytes as they are.
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, answer: Bytes, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        to.put(answer);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(from.copy_to_bytes(from.remaining())))
     }
 }
 

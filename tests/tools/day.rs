@@ -29,6 +29,8 @@ mod client;
 mod corpus;
 #[path = "day/plan.rs"]
 mod plan;
+#[path = "raw.rs"]
+mod raw;
 #[path = "day/replicas.rs"]
 mod replicas;
 #[path = "day/table.rs"]

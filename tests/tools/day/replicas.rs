@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-use bytes::{Buf as _, BufMut as _, Bytes};
+use bytes::Bytes;
 use http::uri::PathAndQuery;
 use tonic::Status;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::transport::Channel;
 
 use crate::authority::{Authority, Leaf, mount};
 use crate::client::{BOTH, Client, V1, tls};
+use crate::raw::Raw;
 
 /// Long enough for a machine with other things to do.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -223,41 +223,4 @@ async fn unary(channel: Channel, request: Bytes) -> Result<Bytes, Status> {
     client.ready().await.map_err(|error| Status::from_error(Box::new(error)))?;
     let answer = client.unary(tonic::Request::new(request), PathAndQuery::from_static(V1), Raw).await;
     answer.map(tonic::Response::into_inner)
-}
-
-/// Messages as the bytes they are.
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, target: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        target.put(item);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(source.copy_to_bytes(source.remaining())))
-    }
 }
