@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::node::Node;
 use crate::problem::Problems;
+use crate::wire::RawStruct;
 
 /// The EnvironmentConfigs a call asks for: name by key. Ordered, and the same on every response.
 pub type Requirements = BTreeMap<String, String>;
@@ -24,7 +24,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composed {
     /// The whole object, without nulls and without empty values of ours.
-    pub object: Node,
+    pub object: RawStruct,
     /// Crossplane may count it as ready.
     pub ready: bool,
 }
@@ -33,7 +33,7 @@ pub struct Composed {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
     /// Emit it.
-    Compose(Node),
+    Compose(RawStruct),
     /// It cannot be built yet and does not exist: leave it out and say what it waits for.
     Wait(Reason),
     /// The spec does not want it: leave it out, and if it exists, let it be deleted.

@@ -39,6 +39,8 @@ pub struct Inputs {
     pub ttl: Option<Duration>,
     /// The resolved spec is wanted too, for the log.
     pub tell_spec: bool,
+    /// Calls like this one come again and again, so it pays to remember what was worked out.
+    pub recurs: bool,
     /// Unknown fields of the actor are problems (files) rather than warnings (a cluster, whose XRD may be newer than this function).
     pub strict: bool,
 }

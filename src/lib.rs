@@ -26,10 +26,12 @@
 pub mod api;
 pub mod cli;
 pub mod composed;
+pub mod design;
 pub mod go;
 pub mod identity;
 pub mod inputs;
 pub mod lint;
+pub mod memory;
 pub mod names;
 pub mod node;
 pub mod path;

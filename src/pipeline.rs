@@ -4,10 +4,12 @@ mod outcome;
 mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::composed::{Composed, Composition, Plan, Requirements, Step, Truth, Verdict};
+use crate::design::{self, Brief, Known};
 use crate::identity::{self, Identity};
 use crate::inputs::{Inputs, PLATFORM_KEY, flavor_key};
 use crate::names;
@@ -16,9 +18,9 @@ use crate::platform::{self, Platform};
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resolve::layers::Findings;
 use crate::resolve::{self, Layers, Resolved};
-use crate::resources::{self, Subject};
+use crate::resources;
 use crate::status::{self, SPEC_ACCEPTED, View};
-use crate::transport::{self, Broker};
+use crate::transport::{self, Broker, Whereabouts};
 use outcome::verdict;
 
 /// Answers one call. The same inputs make the same answer: no clock, no disk, no network, no environment.
@@ -105,7 +107,7 @@ impl Call<'_> {
         let is_settled = settled.is_ok();
         let platform = settled.unwrap_or_else(|problems| {
             found.problems.extend(problems);
-            Platform::built_in().into()
+            Arc::new(Platform::built_in())
         });
         let identity = self.identify(&platform, &mut found);
         self.look_at_flavors(&mut found);
@@ -122,21 +124,62 @@ impl Call<'_> {
         if !is_settled {
             return self.refuse(found);
         }
-        let layers = resolve::gather(self.inputs, &self.names, &platform, &mut found);
+        let whereabouts = transport::whereabouts(Broker::Sqs, &self.inputs.composite, &self.inputs.observed);
+        let brief = identity.as_ref().map(|identity| self.brief(identity, &platform, whereabouts.url()));
+        let known = || brief.as_ref().filter(|_| self.recurs(&found)).and_then(Known::from);
+        if let (Some(identity), Some(known)) = (&identity, known()) {
+            return self.build(found, &platform, identity, &whereabouts, &known);
+        }
+        let mut said = Findings::default();
+        let layers = resolve::gather(self.inputs, &self.names, &platform, &mut said);
+        found.problems.extend(said.problems);
         let resolved = match resolve::resolve(&layers, &platform) {
             Ok(resolved) if found.problems.is_empty() => resolved,
             outcome => {
                 found.problems.extend(outcome.err().into_iter().flatten());
+                found.warnings.extend(said.warnings);
                 return self.refuse(found);
             }
         };
         if platform.only_resolves_flavors() {
+            found.warnings.extend(said.warnings);
             return self.hand_over(found, &platform, &layers, resolved);
         }
-        match identity {
-            Some(identity) => self.build(found, &platform, &identity, resolved),
-            None => self.refuse(found),
+        let (Some(identity), Some(brief)) = (&identity, brief) else { return self.refuse(found) };
+        match design::design(identity, &resolved.spec, &platform, &brief.labels, whereabouts.url()) {
+            Err(problems) => {
+                found.problems.extend(problems);
+                self.refuse(found)
+            }
+            Ok(design) => {
+                let known = Known::new(brief, design, said.warnings);
+                if self.recurs(&found) {
+                    known.keep();
+                }
+                let mut composition = self.build(found, &platform, identity, &whereabouts, &known);
+                composition.resolved = self.inputs.tell_spec.then(|| resolved.fields.value());
+                composition
+            }
         }
+    }
+
+    /// All that the design is made from.
+    fn brief(&self, identity: &Identity, platform: &Arc<Platform>, url: Option<&str>) -> Brief {
+        let flavors = self.names.iter().filter_map(|name| self.inputs.required.get(&flavor_key(name))?.first());
+        Brief {
+            identity: identity.clone(),
+            labels: self.inputs.composite.metadata.labels.clone(),
+            spec: Arc::clone(&self.inputs.composite.spec),
+            flavors: flavors.map(|config| Arc::clone(&config.data)).collect(),
+            platform: Arc::clone(platform),
+            url: url.map(str::to_owned),
+            strict: self.inputs.strict,
+        }
+    }
+
+    /// True if a design is all that is wanted, and may be known already.
+    fn recurs(&self, found: &Findings) -> bool {
+        self.inputs.recurs && !self.inputs.tell_spec && found.problems.is_empty()
     }
 
     /// Nothing but flavors is asked for.
@@ -228,28 +271,27 @@ impl Call<'_> {
         [status::TRANSPORT_READY, status::SCALING_READY, status::WORKLOAD_READY].map(status::not_observed)
     }
 
-    /// Builds every resource, or refuses if one that exists cannot be built.
+    /// Emits every resource, or refuses if one that exists cannot be emitted.
     fn build(
         &self,
         mut found: Findings,
         platform: &Platform,
         identity: &Identity,
-        resolved: Resolved<'_>,
+        whereabouts: &Whereabouts,
+        known: &Known,
     ) -> Composition {
-        let (composite, observed) = (&self.inputs.composite, &self.inputs.observed);
-        let labels = resources::user_labels(&composite.metadata.labels);
-        let binding = transport::bind(Broker::Sqs, identity, &resolved.spec, platform, composite, observed);
-        let subject =
-            Subject { identity, spec: &resolved.spec, platform, labels: &labels, binding: &binding, observed };
-        let plans = resources::plan(&subject);
+        let (design, warnings) = known.design();
+        found.warnings.extend(warnings.iter().cloned());
+        let observed = &self.inputs.observed;
+        let plans = resources::plan(design, identity, whereabouts, observed);
         let (plans, lost) =
             plans.map_or_else(|problems| (BTreeMap::new(), problems), |plans| (plans, Problems::default()));
         found.problems.extend(lost);
-        found.problems.extend(resources::identity::check(&subject, &plans));
+        found.problems.extend(resources::identity::check(identity, platform, observed, &plans));
         if !found.problems.is_empty() {
             return self.refuse(found);
         }
-        let view = self.view(Some(&plans), Some(resolved.spec.scaling.enabled));
+        let view = self.view(Some(&plans), Some(design.scaling));
         let mut conditions = vec![verdict(SPEC_ACCEPTED, Truth::True, "Accepted", ""), self.resolved_verdict()];
         conditions.extend(view.verdicts());
         let mut composition = self.composition(found, conditions, platform.ttl(self.inputs.ttl));
@@ -264,7 +306,6 @@ impl Call<'_> {
             }
         }
         composition.hold = !composition.waiting.is_empty();
-        composition.resolved = self.inputs.tell_spec.then(|| resolved.fields.value());
         composition
     }
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::scene::{RESOURCE_NAME, Scene};
 use crate::composed::{Composition, Severity};
-use crate::node::Node;
 use crate::tree;
+use crate::wire::RawStruct;
 
 /// The time of every condition, as `crossplane render` prints it.
 const SOME_TIME: &str = "2024-01-01T00:00:00Z";
@@ -97,7 +97,7 @@ fn name(scene: &Scene) -> String {
 }
 
 /// A composed resource as Crossplane would create it.
-fn resource(scene: &Scene, resource: &str, object: &Node) -> Value {
+fn resource(scene: &Scene, resource: &str, object: &RawStruct) -> Value {
     let mut object = object.to_value();
     let label = |key: &str| scene.composite.pointer("/metadata/labels").and_then(|labels| labels.get(key));
     let composite = label("crossplane.io/composite").and_then(Value::as_str).map_or_else(|| name(scene), str::to_owned);

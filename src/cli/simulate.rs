@@ -6,10 +6,10 @@ use super::crossplane;
 use super::scene::{RESOURCE_NAME, Scene};
 use super::stop::Stop;
 use crate::composed::Composition;
-use crate::node::Node;
 use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
 use crate::transport::sqs;
 use crate::tree;
+use crate::wire::Written;
 
 /// How many rounds are played at most; three are needed when nothing exists yet.
 const ROUNDS: usize = 10;
@@ -131,7 +131,7 @@ fn replicas(manifest: &Value, composition: &Composition, end: End) -> i64 {
     }
     let scaled = composition.resources.get(SCALED_OBJECT).and_then(|scaled| resources::manifest(&scaled.object));
     let min = match scaled.and_then(|scaled| scaled.at(&["spec", "minReplicaCount"])) {
-        Some(Node::Integer(min)) => *min,
+        Some(Written::Number(min)) => min as i64,
         _ => 0,
     };
     match end {

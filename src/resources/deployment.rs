@@ -8,10 +8,13 @@ use k8s_openapi::api::core::v1::ConfigMapVolumeSource;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{DEPLOYMENT, Subject, Wrapper};
+use super::{DEPLOYMENT, SERVICE_ACCOUNT, Subject, Wrapper};
 use crate::api::{Live, condition, is_true};
-use crate::composed::Plan;
+use crate::composed::{Plan, Reason};
+use crate::design::Design;
+use crate::inputs::Observed;
 use crate::node::{Node, map};
+use crate::transport::Whereabouts;
 
 /// The names of the pod's own volumes; a user's volume cannot have them.
 pub const VOLUMES_OF_OURS: &[&str] = &["socket-dir", "tmp", "asya-runtime", "state-sockets"];
@@ -31,14 +34,29 @@ const AVAILABLE: &str = "has(object.status) && has(object.status.observedGenerat
      object.status.conditions.exists(c, c.type == \"Available\" && c.status == \"True\")";
 
 /// Emitted once its pods can start; from then on always.
-pub fn plan(subject: &Subject<'_>) -> Plan {
-    match subject.awaits() {
-        Some(reason) if !subject.observed.objects.contains_key(DEPLOYMENT) => Plan::Wait(reason),
-        _ => Plan::Compose(build(subject)),
+pub fn plan(design: &Design, whereabouts: &Whereabouts, observed: &Observed) -> Plan {
+    match awaits(design, whereabouts, observed) {
+        Some(reason) if !observed.objects.contains_key(DEPLOYMENT) => Plan::Wait(reason),
+        _ => Plan::Compose(design.deployment.clone()),
     }
 }
 
-fn build(subject: &Subject<'_>) -> Node {
+/// What has to be there before pods may start.
+fn awaits(design: &Design, whereabouts: &Whereabouts, observed: &Observed) -> Option<Reason> {
+    if !matches!(whereabouts, Whereabouts::Known(_)) {
+        return Some(Reason::QueueUrl);
+    }
+    let wanted = design.service_account.as_ref()?;
+    let account = observed.objects.get(SERVICE_ACCOUNT).and_then(|object| object.live());
+    let exists = account.is_some_and(|live| {
+        live.metadata.uid.as_ref().is_some_and(|uid| !uid.is_empty())
+            && live.metadata.name.as_deref() == super::manifest_text(wanted, "name")
+    });
+    (!exists).then_some(Reason::ServiceAccount)
+}
+
+/// Its Object.
+pub fn build(subject: &Subject<'_>) -> Node {
     let spec = map! {
         // KEDA owns the number of pods while scaling is on.
         "replicas" => (!subject.spec.scaling.enabled).then_some(subject.spec.replicas),

@@ -5,9 +5,11 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use smallvec::SmallVec;
+
 use crate::api::{Condition, Live, Object, when_false};
 use crate::go;
-use crate::node::Node;
+use crate::wire::Written;
 
 /// How far an Object has brought our manifest.
 #[derive(Clone, Debug)]
@@ -24,7 +26,7 @@ pub enum Applied<'a> {
 
 impl<'a> Applied<'a> {
     /// Compares what lives with `manifest`; without one, whatever lives is taken for ours.
-    pub fn read(object: Option<&'a Object>, manifest: Option<&Node>) -> Self {
+    pub fn read(object: Option<&'a Object>, manifest: Option<Written<'_>>) -> Self {
         let Some(object) = object else { return Applied::Missing };
         if let Some(refused) = when_false(object.conditions(), "Synced") {
             return Applied::Refused(refused);
@@ -47,7 +49,7 @@ impl<'a> Applied<'a> {
 
 /// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
 /// A live object that cannot be read does not cover anything.
-fn covers(wanted: &Node, live: &Live) -> bool {
+fn covers(wanted: Written<'_>, live: &Live) -> bool {
     live.whole.read_as(Covers { wanted, meaning: Meaning::of(wanted) }).is_ok()
 }
 
@@ -66,16 +68,16 @@ enum Meaning {
 
 impl Meaning {
     /// How the values of a manifest are compared.
-    fn of(manifest: &Node) -> Self {
-        let workload = manifest.at(&["kind"]).and_then(Node::as_str) == Some("Deployment");
+    fn of(manifest: Written<'_>) -> Self {
+        let workload = manifest.at(&["kind"]) == Some(Written::Text(b"Deployment"));
         if workload { Meaning::Workload } else { Meaning::Plain }
     }
 }
 
-fn below(key: &str, meaning: Meaning) -> Meaning {
+fn below(key: &[u8], meaning: Meaning) -> Meaning {
     match (key, meaning) {
-        (_, Meaning::Quantities) | ("sizeLimit" | "divisor", _) => Meaning::Quantity,
-        ("limits" | "requests", _) => Meaning::Quantities,
+        (_, Meaning::Quantities) | (b"sizeLimit" | b"divisor", _) => Meaning::Quantity,
+        (b"limits" | b"requests", _) => Meaning::Quantities,
         (_, Meaning::Workload) => Meaning::Workload,
         _ => Meaning::Plain,
     }
@@ -83,7 +85,7 @@ fn below(key: &str, meaning: Meaning) -> Meaning {
 
 /// A live value being read, and what it should be. The first difference ends the reading, as an error.
 struct Covers<'w> {
-    wanted: &'w Node,
+    wanted: Written<'w>,
     meaning: Meaning,
 }
 
@@ -97,10 +99,8 @@ impl Covers<'_> {
         let quantity = || {
             self.meaning == Meaning::Quantity && {
                 let own = match self.wanted {
-                    Node::Text(text) => go::quantity(text),
-                    Node::Integer(integer) => go::quantity(&integer.to_string()),
-                    Node::Number(number) => go::quantity(&number.to_string()),
-                    _ => None,
+                    Written::Number(number) => go::quantity(&number.to_string()),
+                    other => other.as_str().and_then(go::quantity),
                 };
                 own.is_some() && own == go::quantity(&text.to_string())
             }
@@ -125,9 +125,10 @@ impl<'de> Visitor<'de> for Covers<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Node::Map(wanted) = self.wanted else { return self.if_same(false) };
+        let Written::Map(wanted) = self.wanted else { return self.if_same(false) };
+        let wanted: Wanted<'_> = wanted.entries().collect();
         let mut seen = Seen::default();
-        while let Some(place) = access.next_key_seed(Which(self.wanted))? {
+        while let Some(place) = access.next_key_seed(Which(&wanted))? {
             let Some(place) = place else {
                 access.next_value::<IgnoredAny>()?;
                 continue;
@@ -135,16 +136,16 @@ impl<'de> Visitor<'de> for Covers<'_> {
             // Nobody sends a key twice; whoever does has not shown that what lives is what we emit.
             self.if_same(!seen.has(place))?;
             seen.add(place);
-            let (key, wanted) = &wanted[place];
+            let (key, wanted) = wanted[place];
             access.next_value_seed(Covers { wanted, meaning: below(key, self.meaning) })?;
         }
         let mut missing = wanted.iter().enumerate().filter(|(place, _)| !seen.has(*place));
-        self.if_same(missing.all(|(_, (_, wanted))| is_zero(wanted, self.meaning)))
+        self.if_same(missing.all(|(_, (_, wanted))| is_zero(*wanted, self.meaning)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Node::List(wanted) = self.wanted else { return self.if_same(false) };
-        for wanted in wanted {
+        let Written::List(wanted) = self.wanted else { return self.if_same(false) };
+        for wanted in wanted.items() {
             let read = access.next_element_seed(Covers { wanted, meaning: self.meaning })?;
             self.if_same(read.is_some())?;
         }
@@ -152,36 +153,23 @@ impl<'de> Visitor<'de> for Covers<'_> {
     }
 
     fn visit_str<E: Error>(self, live: &str) -> Result<(), E> {
-        self.if_equal(self.wanted.as_str() == Some(live), &live)
+        self.if_equal(self.wanted == Written::Text(live.as_bytes()), &live)
     }
 
     fn visit_bool<E: Error>(self, live: bool) -> Result<(), E> {
-        self.if_same(*self.wanted == Node::Bool(live))
+        self.if_same(self.wanted == Written::Bool(live))
     }
 
     fn visit_i64<E: Error>(self, live: i64) -> Result<(), E> {
-        let same = match self.wanted {
-            Node::Integer(wanted) => *wanted == live,
-            Node::Number(wanted) => *wanted == live as f64,
-            _ => false,
-        };
-        self.if_equal(same, &live)
+        self.if_equal(self.wanted == Written::Number(live as f64), &live)
     }
 
     fn visit_u64<E: Error>(self, live: u64) -> Result<(), E> {
-        match i64::try_from(live) {
-            Ok(live) => self.visit_i64(live),
-            Err(_) => self.visit_f64(live as f64),
-        }
+        self.if_equal(self.wanted == Written::Number(live as f64), &live)
     }
 
     fn visit_f64<E: Error>(self, live: f64) -> Result<(), E> {
-        let same = match self.wanted {
-            Node::Integer(wanted) => *wanted as f64 == live,
-            Node::Number(wanted) => *wanted == live,
-            _ => false,
-        };
-        self.if_equal(same, &live)
+        self.if_equal(self.wanted == Written::Number(live), &live)
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
@@ -189,8 +177,11 @@ impl<'de> Visitor<'de> for Covers<'_> {
     }
 }
 
+/// The entries of a map that is wanted.
+type Wanted<'w> = SmallVec<[(&'w [u8], Written<'w>); 12]>;
+
 /// Where a live key stands in the wanted map.
-struct Which<'a>(&'a Node);
+struct Which<'a>(&'a [(&'a [u8], Written<'a>)]);
 
 impl<'de> DeserializeSeed<'de> for Which<'_> {
     type Value = Option<usize>;
@@ -212,8 +203,7 @@ impl Visitor<'_> for Which<'_> {
     }
 
     fn visit_bytes<E>(self, key: &[u8]) -> Result<Option<usize>, E> {
-        let Node::Map(wanted) = self.0 else { return Ok(None) };
-        Ok(wanted.iter().position(|(name, _)| name.as_bytes() == key))
+        Ok(self.0.iter().position(|(name, _)| *name == key))
     }
 }
 
@@ -239,15 +229,14 @@ impl Seen {
 }
 
 /// What Kubernetes may leave out of an object because it says nothing.
-fn is_zero(value: &Node, meaning: Meaning) -> bool {
+fn is_zero(value: Written<'_>, meaning: Meaning) -> bool {
     match value {
-        Node::Absent => true,
-        Node::Bool(value) => !value,
-        Node::Integer(number) => meaning == Meaning::Workload && *number == 0,
-        Node::Number(number) => meaning == Meaning::Workload && *number == 0.0,
-        Node::Text(text) => text.is_empty(),
-        Node::List(list) => list.is_empty(),
-        Node::Map(map) => map.iter().all(|(_, value)| is_zero(value, meaning)),
+        Written::Nothing => true,
+        Written::Bool(value) => !value,
+        Written::Number(number) => meaning == Meaning::Workload && number == 0.0,
+        Written::Text(text) => text.is_empty(),
+        Written::List(list) => list.is_empty(),
+        Written::Map(map) => map.entries().all(|(_, value)| is_zero(value, meaning)),
     }
 }
 
@@ -289,12 +278,13 @@ mod tests {
         for (why, wanted, live, same) in rows {
             let (wanted, live) =
                 (json!({"kind": wanted.get("kind"), "in": wanted}), json!({"kind": wanted.get("kind"), "in": live}));
-            let wanted = Node::from(wanted);
+            let wanted = crate::wire::to_struct(&json!({ "in": crate::node::Node::from(wanted) })).expect("an object");
+            let wanted = wanted.written(&["in"]).expect("it was written");
             let encoded = crate::wire::to_struct(&live).expect("an object");
             let forms = [serde_json::from_value(live), Ok(crate::wire::from_struct(&encoded).expect("a live object"))];
             for live in forms {
                 let live: Live = live.expect("a live object");
-                let read = live.whole.read_as(Covers { wanted: &wanted, meaning: Meaning::of(&wanted) });
+                let read = live.whole.read_as(Covers { wanted, meaning: Meaning::of(wanted) });
                 assert_eq!(read.is_ok(), same, "{why}");
             }
         }

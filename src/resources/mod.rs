@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::composed::{Plan, Reason};
+use crate::composed::Plan;
+use crate::design::Design;
 use crate::identity::Identity;
 use crate::inputs::Observed;
 use crate::node::{Node, map};
 use crate::platform::Platform;
 use crate::problem::Problems;
 use crate::spec::Spec;
-use crate::transport::{Binding, Trigger};
+use crate::transport::{Binding, Whereabouts};
+use crate::wire::{RawStruct, Written};
 
 pub mod deployment;
 mod env;
@@ -68,39 +70,29 @@ pub struct Subject<'a> {
     pub labels: &'a BTreeMap<String, String>,
     /// What its broker contributes.
     pub binding: &'a Binding,
-    /// What exists.
-    pub observed: &'a Observed,
 }
 
-/// Decides what becomes of each resource.
+/// Decides what becomes of each resource of a design, given what exists.
 ///
 /// # Errors
 /// If a resource that exists cannot be built: leaving it out would delete it.
-pub fn plan(subject: &Subject<'_>) -> Result<BTreeMap<&'static str, Plan>, Problems> {
+pub fn plan(
+    design: &Design,
+    identity: &Identity,
+    whereabouts: &Whereabouts,
+    observed: &Observed,
+) -> Result<BTreeMap<&'static str, Plan>, Problems> {
+    let authentication = design.trigger_authentication.clone().map_or(Plan::Omit, Plan::Compose);
     Ok(BTreeMap::from([
-        (subject.binding.queue_name, Plan::Compose(queue::build(subject))),
-        (SERVICE_ACCOUNT, serviceaccount::plan(subject)?),
-        (TRIGGER_AUTHENTICATION, triggerauthentication::plan(subject)),
-        (SCALED_OBJECT, scaledobject::plan(subject)?),
-        (DEPLOYMENT, deployment::plan(subject)),
+        (design.queue_name, Plan::Compose(design.queue.clone())),
+        (SERVICE_ACCOUNT, serviceaccount::plan(design, identity, observed)?),
+        (TRIGGER_AUTHENTICATION, authentication),
+        (SCALED_OBJECT, scaledobject::plan(design, whereabouts, observed)?),
+        (DEPLOYMENT, deployment::plan(design, whereabouts, observed)),
     ]))
 }
 
 impl Subject<'_> {
-    /// What a resource that is not there yet has to wait for before pods may start.
-    fn awaits(&self) -> Option<Reason> {
-        if !matches!(self.binding.trigger, Trigger::Known(_)) {
-            return Some(Reason::QueueUrl);
-        }
-        let account = self.observed.objects.get(SERVICE_ACCOUNT).and_then(|object| object.live());
-        let wanted = self.platform.service_account(&self.identity.namespace, &self.identity.actor)?;
-        let exists = account.is_some_and(|live| {
-            live.metadata.uid.as_ref().is_some_and(|uid| !uid.is_empty())
-                && live.metadata.name.as_ref() == Some(&wanted)
-        });
-        (!exists).then_some(Reason::ServiceAccount)
-    }
-
     /// Our labels for a component, over the user's.
     fn labels(&self, component: &'static str) -> Node {
         let mut labels = self.plain_labels();
@@ -162,7 +154,12 @@ fn once_created() -> Node {
     map! { "policy" => "SuccessfulCreate" }
 }
 
-/// The manifest inside an Object.
-pub fn manifest(object: &Node) -> Option<&Node> {
-    object.at(&["spec", "forProvider", "manifest"])
+/// The manifest inside an Object of ours.
+pub fn manifest(object: &RawStruct) -> Option<Written<'_>> {
+    object.written(&["spec", "forProvider", "manifest"])
+}
+
+/// A text in the metadata of the manifest inside an Object of ours.
+fn manifest_text<'a>(object: &'a RawStruct, field: &str) -> Option<&'a str> {
+    manifest(object)?.at(&["metadata", field])?.as_str()
 }

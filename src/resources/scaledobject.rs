@@ -5,12 +5,13 @@ use serde_json::Value;
 use super::{SCALED_OBJECT, Subject, Wrapper, triggerauthentication};
 use crate::api::{Condition, Live, condition};
 use crate::composed::{Plan, Reason};
+use crate::design::Design;
 use crate::inputs::Observed;
 use crate::node::{Node, list, map};
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::spec::Advanced;
-use crate::transport::Trigger;
+use crate::transport::Whereabouts;
 
 /// The name of the trigger that watches the actor's own queue.
 pub const OWN_TRIGGER: &str = "queue";
@@ -18,28 +19,9 @@ pub const OWN_TRIGGER: &str = "queue";
 /// The longest actor's name for which KEDA's own name for the HPA, `keda-hpa-{name}`, fits.
 const LONGEST_FOR_HPA: usize = 54;
 
-/// Emitted while scaling is on and the queue's URL is known.
-///
-/// # Errors
-/// If it exists and nobody knows the URL any more: leaving it out would delete it.
-pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
-    if !subject.spec.scaling.enabled {
-        return Ok(Plan::Omit);
-    }
-    let exists = subject.observed.objects.contains_key(SCALED_OBJECT);
-    match &subject.binding.trigger {
-        Trigger::Known(trigger) => Ok(Plan::Compose(build(subject, trigger))),
-        Trigger::LastKnown(trigger) if exists => Ok(Plan::Compose(build(subject, trigger))),
-        _ if !exists => Ok(Plan::Wait(Reason::QueueUrl)),
-        _ => {
-            let what = "the queue has no URL any more, and none is on record";
-            let problem = Problem::value(Path::keys("status.queueUrl"), Source::Nobody, what).of_kind(Kind::Transport);
-            Err(problem.hint("look at the Queue's conditions; nothing was changed").into())
-        }
-    }
-}
-
-fn build(subject: &Subject<'_>, trigger: &Node) -> Node {
+/// Its Object; none while scaling is off or nobody knows where the queue is.
+pub fn build(subject: &Subject<'_>) -> Option<Node> {
+    let trigger = subject.binding.trigger.as_ref().filter(|_| subject.spec.scaling.enabled)?;
     let component = "scaledobject";
     let manifest = map! {
         "apiVersion" => "keda.sh/v1alpha1",
@@ -47,13 +29,34 @@ fn build(subject: &Subject<'_>, trigger: &Node) -> Node {
         "metadata" => subject.metadata(&subject.identity.actor, component),
         "spec" => spec(subject, trigger),
     };
-    subject.wrap(Wrapper {
+    Some(subject.wrap(Wrapper {
         labels: subject.labels(component),
         manifest,
         readiness: map! { "policy" => "DeriveFromObject" },
         watch: subject.platform.keda.watch,
         management_policies: None,
-    })
+    }))
+}
+
+/// Emitted once its queue is there; from then on always.
+///
+/// # Errors
+/// If it exists and nobody knows the URL any more: leaving it out would delete it.
+pub fn plan(design: &Design, whereabouts: &Whereabouts, observed: &Observed) -> Result<Plan, Problems> {
+    if !design.scaling {
+        return Ok(Plan::Omit);
+    }
+    let exists = observed.objects.contains_key(SCALED_OBJECT);
+    match (&design.scaled_object, whereabouts) {
+        (Some(object), Whereabouts::Known(_)) => Ok(Plan::Compose(object.clone())),
+        (Some(object), Whereabouts::LastKnown(_)) if exists => Ok(Plan::Compose(object.clone())),
+        _ if !exists => Ok(Plan::Wait(Reason::QueueUrl)),
+        _ => {
+            let what = "the queue has no URL any more, and none is on record";
+            let problem = Problem::value(Path::keys("status.queueUrl"), Source::Nobody, what).of_kind(Kind::Transport);
+            Err(problem.hint("look at the Queue's conditions; nothing was changed").into())
+        }
+    }
 }
 
 fn spec(subject: &Subject<'_>, trigger: &Node) -> Node {

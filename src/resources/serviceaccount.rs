@@ -7,19 +7,17 @@ use serde_json::Value;
 use super::{SERVICE_ACCOUNT, Subject, Wrapper, object, once_created};
 use crate::api::{Object, is_true};
 use crate::composed::Plan;
+use crate::design::{self, Design};
+use crate::identity::Identity;
+use crate::inputs::Observed;
 use crate::node::{Node, list, map};
 use crate::path::Path;
 use crate::problem::{Problem, Problems, Source};
 use crate::wire::ReadError;
 
-/// Emitted with IRSA. Without it, a shared one that would be deleted with its Object first loses that power.
-///
-/// # Errors
-/// If it exists and has to be emitted as it is, and cannot be read.
-pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
-    let Some(name) = subject.platform.service_account(&subject.identity.namespace, &subject.identity.actor) else {
-        return disarm(subject);
-    };
+/// Its Object; none without IRSA.
+pub fn build(subject: &Subject<'_>) -> Option<Node> {
+    let name = subject.platform.service_account(&subject.identity.namespace, &subject.identity.actor)?;
     let own = subject.platform.account_is_own();
     let mut wrapper_labels = subject.plain_labels();
     if own {
@@ -28,13 +26,24 @@ pub fn plan(subject: &Subject<'_>) -> Result<Plan, Problems> {
         SHARED_LABELS.iter().for_each(|(key, value)| wrapper_labels.set(key, *value));
     }
     let labels = if own { wrapper_labels.clone() } else { shared_labels() };
-    Ok(Plan::Compose(subject.wrap(Wrapper {
+    Some(subject.wrap(Wrapper {
         labels: wrapper_labels,
         manifest: manifest(subject, name, labels),
         readiness: once_created(),
         watch: false,
         management_policies: (!own).then(keep),
-    })))
+    }))
+}
+
+/// Emitted if it is wanted. If not, a shared one that would be deleted with its Object first loses that power.
+///
+/// # Errors
+/// If it exists and has to be emitted as it is, and cannot be read.
+pub fn plan(design: &Design, identity: &Identity, observed: &Observed) -> Result<Plan, Problems> {
+    match &design.service_account {
+        Some(object) => Ok(Plan::Compose(object.clone())),
+        None => disarm(identity, observed),
+    }
 }
 
 /// Everything but Delete: the account stays for the other actors.
@@ -62,16 +71,16 @@ fn manifest(subject: &Subject<'_>, name: String, labels: Node) -> Node {
 }
 
 /// An observed account that is not wanted any more: emitted once more without Delete if it is shared, else let go.
-fn disarm(subject: &Subject<'_>) -> Result<Plan, Problems> {
-    let Some(account) = subject.observed.objects.get(SERVICE_ACCOUNT).filter(|object| object.deletes()) else {
+fn disarm(identity: &Identity, observed: &Observed) -> Result<Plan, Problems> {
+    let Some(account) = observed.objects.get(SERVICE_ACCOUNT).filter(|object| object.deletes()) else {
         return Ok(Plan::Omit);
     };
-    if is_actors_own(account, &subject.identity.actor) {
+    if is_actors_own(account, &identity.actor) {
         return Ok(Plan::Omit);
     }
     let mut spec = Node::from(account.spec.read::<Value>().map_err(unreadable)?);
     spec.set("managementPolicies", without_delete(spec.at(&["managementPolicies"])));
-    Ok(Plan::Compose(object(shared_labels(), spec)))
+    Ok(Plan::Compose(design::written(SERVICE_ACCOUNT, &object(shared_labels(), spec))?))
 }
 
 fn unreadable(error: ReadError) -> Problem {

@@ -1,18 +1,17 @@
 //! The TriggerAuthentication: how KEDA may look at the queue.
 
 use super::{Subject, Wrapper, once_created};
-use crate::composed::Plan;
-use crate::node::map;
+use crate::node::{Node, map};
 
 /// Its name, from the actor's.
 pub fn name(actor: &str) -> String {
     format!("{actor}-trigger-auth")
 }
 
-/// Emitted while scaling is on.
-pub fn plan(subject: &Subject<'_>) -> Plan {
+/// Its Object; none while scaling is off.
+pub fn build(subject: &Subject<'_>) -> Option<Node> {
     if !subject.spec.scaling.enabled {
-        return Plan::Omit;
+        return None;
     }
     let component = "triggerauthentication";
     let manifest = map! {
@@ -21,7 +20,7 @@ pub fn plan(subject: &Subject<'_>) -> Plan {
         "metadata" => subject.metadata(&name(&subject.identity.actor), component),
         "spec" => subject.binding.authentication.clone(),
     };
-    Plan::Compose(subject.wrap(Wrapper {
+    Some(subject.wrap(Wrapper {
         labels: subject.labels(component),
         manifest,
         readiness: once_created(),

@@ -25,8 +25,8 @@ pub struct Binding {
     pub queue_name: &'static str,
     /// The queue's managed resource, without labels.
     pub queue: Node,
-    /// What KEDA watches.
-    pub trigger: Trigger,
+    /// What KEDA watches, without its `authenticationRef`; nothing while nobody knows where the queue is.
+    pub trigger: Option<Node>,
     /// How KEDA authenticates: the `spec` of a TriggerAuthentication.
     pub authentication: Node,
     /// The sidecar's environment, in order.
@@ -35,28 +35,38 @@ pub struct Binding {
     pub env_secret: Option<String>,
 }
 
-/// The trigger of the actor's own queue, without its `authenticationRef`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Trigger {
-    /// The queue exists, and this is where.
-    Known(Node),
+/// Where the actor's queue is, as far as anybody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// The queue exists, and this is its URL.
+    Known(String),
     /// The queue was there; good for what exists already.
-    LastKnown(Node),
-    /// Nobody knows where the queue is.
+    LastKnown(String),
+    /// Nobody knows.
     Unknown,
 }
 
-/// Binds an actor to its broker.
-pub fn bind(
-    broker: Broker,
-    identity: &Identity,
-    spec: &Spec,
-    platform: &Platform,
-    composite: &Composite,
-    observed: &Observed,
-) -> Binding {
+impl Whereabouts {
+    /// The URL, of today or of yesterday.
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            Whereabouts::Known(url) | Whereabouts::LastKnown(url) => Some(url),
+            Whereabouts::Unknown => None,
+        }
+    }
+}
+
+/// Where the queue of an actor is.
+pub fn whereabouts(broker: Broker, composite: &Composite, observed: &Observed) -> Whereabouts {
     match broker {
-        Broker::Sqs => sqs::bind(identity, spec, platform, composite, observed),
+        Broker::Sqs => sqs::whereabouts(composite, observed),
+    }
+}
+
+/// Binds an actor to its broker; `url` is where its queue is.
+pub fn bind(broker: Broker, identity: &Identity, spec: &Spec, platform: &Platform, url: Option<&str>) -> Binding {
+    match broker {
+        Broker::Sqs => sqs::bind(identity, spec, platform, url),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Binding, Trigger};
+use super::{Binding, Whereabouts};
 use crate::go;
 use crate::identity::Identity;
 use crate::inputs::{Composite, Observed};
@@ -29,17 +29,11 @@ fn sidecar_region(platform: &Platform) -> &str {
 }
 
 /// What SQS contributes to an actor.
-pub fn bind(
-    identity: &Identity,
-    spec: &Spec,
-    platform: &Platform,
-    composite: &Composite,
-    observed: &Observed,
-) -> Binding {
+pub fn bind(identity: &Identity, spec: &Spec, platform: &Platform, url: Option<&str>) -> Binding {
     Binding {
         queue_name: QUEUE,
         queue: queue(identity, platform),
-        trigger: trigger(spec, platform, composite, observed),
+        trigger: url.map(|url| trigger(url, spec, platform)),
         authentication: authentication(&platform.keda),
         env: env(spec, platform),
         env_secret: Some(platform.sidecar.aws_creds_secret.clone()).filter(|name| !name.is_empty()),
@@ -105,24 +99,24 @@ pub fn partition(region: &str) -> &'static str {
     }
 }
 
-fn trigger(spec: &Spec, platform: &Platform, composite: &Composite, observed: &Observed) -> Trigger {
-    let build = |url: &str| {
-        let metadata = map! {
-            "queueURL" => url.to_owned(),
-            "queueLength" => spec.scaling.queue_length.to_string(),
-            "awsRegion" => &platform.aws_region,
-            "awsEndpoint" => Node::text(platform.keda_endpoint()),
-        };
-        map! { "type" => "aws-sqs-queue", "name" => scaledobject::OWN_TRIGGER, "metadata" => metadata }
+fn trigger(url: &str, spec: &Spec, platform: &Platform) -> Node {
+    let metadata = map! {
+        "queueURL" => url.to_owned(),
+        "queueLength" => spec.scaling.queue_length.to_string(),
+        "awsRegion" => &platform.aws_region,
+        "awsEndpoint" => Node::text(platform.keda_endpoint()),
     };
+    map! { "type" => "aws-sqs-queue", "name" => scaledobject::OWN_TRIGGER, "metadata" => metadata }
+}
+
+/// Where the queue is: what it says itself, else what its ScaledObject or the status last said.
+pub fn whereabouts(composite: &Composite, observed: &Observed) -> Whereabouts {
     if let Some(url) = observed.queue.as_ref().and_then(|queue| queue.url()) {
-        return Trigger::Known(build(url));
+        return Whereabouts::Known(url.to_owned());
     }
     let own = scaledobject::own_queue_url(observed);
-    match own.as_deref().or(composite.status.queue_url.as_deref()).filter(|url| !url.is_empty()) {
-        Some(url) => Trigger::LastKnown(build(url)),
-        None => Trigger::Unknown,
-    }
+    let last = own.as_deref().or(composite.status.queue_url.as_deref()).filter(|url| !url.is_empty());
+    last.map_or(Whereabouts::Unknown, |url| Whereabouts::LastKnown(url.to_owned()))
 }
 
 fn authentication(keda: &Keda) -> Node {

@@ -18,8 +18,9 @@ pub(super) struct Entry<'de> {
 }
 
 impl<'de> Entry<'de> {
+    /// Reads one.
     #[inline]
-    fn read(entry: &'de [u8]) -> Result<Self, Malformed> {
+    pub fn read(entry: &'de [u8]) -> Result<Self, Malformed> {
         Self::read_usual(entry).map_or_else(|| Self::read_any(entry), Ok)
     }
 

@@ -22,11 +22,13 @@ mod shelf;
 mod value;
 pub mod write;
 mod writer;
+mod written;
 
 pub use error::{ReadError, WireError, WriteError};
 pub use raw_struct::RawStruct;
 pub use read::from_struct;
 pub use write::to_struct;
+pub use written::{Encoded, Written};
 
 /// How deep objects and lists may nest in a Struct; the Struct itself is the first level.
 ///

@@ -72,7 +72,7 @@ fn desired(request: &RunFunctionRequest, composition: &Composition) -> Result<Op
     let mut desired = request.desired.clone().unwrap_or_default();
     for (name, composed) in &composition.resources {
         let ready = if composed.ready { Ready::True } else { Ready::False };
-        let resource = Some(to_struct(&composed.object)?);
+        let resource = Some(composed.object.clone());
         desired.resources.insert((*name).to_owned(), Resource { resource, ready: ready.into(), ..Resource::default() });
     }
     let mut composite = desired.composite.take().unwrap_or_default();
