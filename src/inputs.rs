@@ -1,11 +1,14 @@
 //! What one call is given: the composite, the flavors and settings that were asked for, and what is observed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::api::{Condition, Object, Queue};
 use crate::problem::Problems;
@@ -59,36 +62,97 @@ pub struct Composite {
     pub status: CompositeStatus,
 }
 
-/// The claim of a composite, as Crossplane 1 notes it. Texts are empty when unset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The claim of a composite, as Crossplane 1 notes it. Texts are empty when unset, or when they are no texts.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default)]
 pub struct ClaimRef {
     /// The claim's name.
+    #[serde(deserialize_with = "if_readable")]
     pub name: String,
     /// The claim's namespace.
+    #[serde(deserialize_with = "if_readable")]
     pub namespace: String,
 }
+
+/// A claim that is none if it is not what a claim should be.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Noted(#[serde(deserialize_with = "if_readable")] pub ClaimRef);
 
 /// A composite as it is written: its spec holds Crossplane's own fields beside the user's.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Written {
     metadata: Metadata,
-    #[serde(deserialize_with = "or_default")]
-    spec: Value,
+    spec: Said,
     #[serde(deserialize_with = "or_default")]
     status: CompositeStatus,
 }
 
 impl From<Written> for Composite {
-    fn from(Written { metadata, mut spec, status }: Written) -> Self {
-        let text = |key: &str| spec.pointer(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let claim = ClaimRef { name: text("/claimRef/name"), namespace: text("/claimRef/namespace") };
-        if let Value::Object(spec) = &mut spec {
-            CROSSPLANES.iter().for_each(|key| drop(spec.remove(*key)));
-        }
+    fn from(Written { metadata, spec: Said { spec, claim }, status }: Written) -> Self {
         Self { metadata, spec: spec.into(), claim, status }
     }
 }
+
+/// A spec, parted into what its user said and what Crossplane noted.
+#[derive(Default)]
+struct Said {
+    spec: Value,
+    claim: ClaimRef,
+}
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Parted)
+    }
+}
+
+/// Parts a spec. One that is no map is told later, as what it is.
+struct Parted;
+
+/// A value of any kind but a map is nobody's but the user's.
+macro_rules! users {
+    ($($method:ident($type:ty)),*) => {
+        $(fn $method<E>(self, value: $type) -> Result<Said, E> {
+            Ok(Said { spec: value.into(), claim: ClaimRef::default() })
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for Parted {
+    type Value = Said;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a spec")
+    }
+
+    users! { visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str) }
+
+    fn visit_unit<E>(self) -> Result<Said, E> {
+        Ok(Said::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Said, A::Error> {
+        let spec = Value::deserialize(SeqAccessDeserializer::new(access))?;
+        Ok(Said { spec, claim: ClaimRef::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Said, A::Error> {
+        let (mut spec, mut claim) = (Map::new(), ClaimRef::default());
+        while let Some(key) = access.next_key::<String>()? {
+            match key.as_str() {
+                CLAIM => Noted(claim) = access.next_value()?,
+                other if CROSSPLANES.contains(&other) => drop(access.next_value::<IgnoredAny>()?),
+                _ => drop(spec.insert(key, access.next_value()?)),
+            }
+        }
+        Ok(Said { spec: Value::Object(spec), claim })
+    }
+}
+
+/// Of [`CROSSPLANES`], the one that names the claim.
+pub(crate) const CLAIM: &str = "claimRef";
 
 /// Crossplane's own fields in the spec of a claim or composite; they take no part.
 pub const CROSSPLANES: &[&str] = &[
@@ -97,7 +161,7 @@ pub const CROSSPLANES: &[&str] = &[
     "compositionRevisionRef",
     "compositionRevisionSelector",
     "compositionUpdatePolicy",
-    "claimRef",
+    CLAIM,
     "resourceRefs",
     "resourceRef",
     "writeConnectionSecretToRef",
@@ -178,4 +242,9 @@ where
     D: Deserializer<'de>,
 {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads a part of somebody else's object, which says nothing if it is not what it should be.
+pub fn if_readable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Ok(T::deserialize(deserializer).unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Condition;
-use crate::inputs::or_default;
+use crate::inputs::{if_readable, or_default};
 use crate::unread::Unread;
 
 /// An observed Object.
@@ -163,11 +163,6 @@ pub struct LiveStatus {
     /// Its conditions; none if they are not what conditions are.
     #[serde(deserialize_with = "if_readable")]
     pub conditions: Vec<Condition>,
-}
-
-/// Reads a part of somebody else's object, which says nothing if it is not what it should be.
-fn if_readable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Ok(T::deserialize(deserializer).unwrap_or_default())
 }
 
 impl<'de> Deserialize<'de> for Live {

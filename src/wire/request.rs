@@ -1,7 +1,6 @@
 //! From a RunFunctionRequest to [`Inputs`]: only what somebody reads is decoded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -24,11 +23,13 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     let composite = observed.composite.as_ref()?.resource.as_ref()?;
     let mut unreadable = Problems::default();
     let mut inputs = Inputs {
-        composite: read(composite, &Source::Actor, &mut unreadable).unwrap_or_else(|| only_flavors(composite)),
+        composite: told(SHELF.composite(composite), &Source::Actor, &mut unreadable)
+            .unwrap_or_else(|| only_flavors(composite)),
         input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
         cannot_ask: cannot_ask(request),
         ttl,
+        recurs: true,
         ..Inputs::default()
     };
     // Half of all calls only ask, whatever exists.
@@ -43,7 +44,7 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
 }
 
 /// What was read before, by any call of this process: what is there saves work and changes no answer.
-static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::default);
+static SHELF: Shelf = Shelf::new();
 
 fn read<'de, T: Deserialize<'de>>(object: &'de RawStruct, source: &Source, unreadable: &mut Problems) -> Option<T> {
     told(from_struct(object), source, unreadable)
@@ -99,7 +100,7 @@ fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap
             None => Source::Platform(key.clone()),
         };
         let items = answer.items.iter().filter_map(|item| item.resource.as_ref());
-        let read = items.map(|item| told(SHELF.read(key, item), &source, unreadable).unwrap_or_default());
+        let read = items.map(|item| told(SHELF.config(key, item), &source, unreadable).unwrap_or_default());
         (key.clone(), read.collect())
     })
     .collect()

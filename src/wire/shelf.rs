@@ -1,63 +1,61 @@
-//! What EnvironmentConfigs said when they were last read. Every actor's calls bring the same few again and again, so they
-//! are compared with what was read before, and read anew only if they say something else.
+//! What EnvironmentConfigs and actors said when they were last read. Calls bring the same words again and again, so they
+//! are compared with what was read before, and read anew only if they say something else. Equal words are then one and
+//! the same tree, for whoever remembers what it made of them.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::read::from_struct_as;
-use super::{RawStruct, ReadError, from_struct};
-use crate::inputs::{EnvironmentConfig, Metadata};
-
-/// How much memory all that is remembered may take, in bytes: some hundred flavors.
-const MOST: usize = 2 * 1024 * 1024;
-
-/// How much memory one may take. A larger one is read every time.
-const LARGEST: usize = MOST / 16;
+use super::{RawStruct, ReadError, Written, from_struct};
+use crate::inputs::{CLAIM, CROSSPLANES, ClaimRef, Composite, CompositeStatus, EnvironmentConfig, Metadata, Noted};
+use crate::memory::Memory;
 
 /// What was read before.
-#[derive(Default)]
-pub(super) struct Shelf(Mutex<Known>);
-
-#[derive(Default)]
-struct Known {
-    /// The data of EnvironmentConfigs by the key under which they were asked for.
-    data: BTreeMap<String, Arc<Value>>,
-    /// What they take, and what those took that they replaced.
-    bytes: usize,
+pub(super) struct Shelf {
+    /// The data of EnvironmentConfigs, by the key under which they were asked for.
+    configs: Memory<Arc<Value>>,
+    /// The specs of actors, by name.
+    specs: Memory<Arc<Value>>,
 }
 
+/// How much memory EnvironmentConfigs may take, in bytes: some hundred flavors.
+const CONFIGS: usize = 2 * 1024 * 1024;
+
+/// How much memory specs may take, in bytes: those of some hundred actors.
+const SPECS: usize = 4 * 1024 * 1024;
+
 impl Shelf {
+    /// With nothing in it.
+    pub const fn new() -> Self {
+        Self { configs: Memory::new(CONFIGS), specs: Memory::new(SPECS) }
+    }
+
     /// Reads an EnvironmentConfig. The answer is the same whatever is on the shelf.
-    pub(super) fn read(&self, key: &str, object: &RawStruct) -> Result<EnvironmentConfig, ReadError> {
-        let known = self.known().data.get(key).cloned();
-        if let Some(same) = known.and_then(|data| from_struct_as(object, Same { data: &data }).ok()) {
+    pub fn config(&self, key: &str, object: &RawStruct) -> Result<EnvironmentConfig, ReadError> {
+        let known = self.configs.get(key);
+        if let Some(same) = known.and_then(|data| from_struct_as(object, SameConfig { data: &data }).ok()) {
             return Ok(same);
         }
         let read: EnvironmentConfig = from_struct(object)?;
-        self.remember(key, &read.data);
+        self.configs.put(key, Arc::clone(&read.data), size(&read.data));
         Ok(read)
     }
 
-    fn remember(&self, key: &str, data: &Arc<Value>) {
-        let bytes = key.len() + size(data);
-        if bytes > LARGEST {
-            return;
+    /// Reads a composite. The answer is the same whatever is on the shelf.
+    pub fn composite(&self, object: &RawStruct) -> Result<Composite, ReadError> {
+        let text = |key| object.written(&["metadata", key]).and_then(Written::as_str).unwrap_or_default();
+        let key = [text("namespace"), text("name")].join("/");
+        let known = self.specs.get(&key);
+        if let Some(same) = known.and_then(|spec| from_struct_as(object, SameComposite { spec: &spec }).ok()) {
+            return Ok(same);
         }
-        let mut known = self.known();
-        if known.bytes + bytes > MOST {
-            *known = Known::default();
-        }
-        known.bytes += bytes;
-        known.data.insert(key.to_owned(), Arc::clone(data));
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let read: Composite = from_struct(object)?;
+        self.specs.put(&key, Arc::clone(&read.spec), size(&read.spec));
+        Ok(read)
     }
 }
 
@@ -74,11 +72,11 @@ fn size(value: &Value) -> usize {
 }
 
 /// Reads an EnvironmentConfig that holds this data, and no other.
-struct Same<'a> {
+struct SameConfig<'a> {
     data: &'a Arc<Value>,
 }
 
-impl<'de> DeserializeSeed<'de> for Same<'_> {
+impl<'de> DeserializeSeed<'de> for SameConfig<'_> {
     type Value = EnvironmentConfig;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<EnvironmentConfig, D::Error> {
@@ -87,7 +85,7 @@ impl<'de> DeserializeSeed<'de> for Same<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Same<'_> {
+impl<'de> Visitor<'de> for SameConfig<'_> {
     type Value = EnvironmentConfig;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,6 +108,84 @@ impl<'de> Visitor<'de> for Same<'_> {
             return Err(different());
         }
         Ok(EnvironmentConfig { metadata, data: Arc::clone(self.data) })
+    }
+}
+
+/// Reads a composite whose user said this, and nothing else.
+struct SameComposite<'a> {
+    spec: &'a Arc<Value>,
+}
+
+impl<'de> DeserializeSeed<'de> for SameComposite<'_> {
+    type Value = Composite;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Composite, D::Error> {
+        deserializer.deserialize_struct("", &[], self)
+    }
+}
+
+impl<'de> Visitor<'de> for SameComposite<'_> {
+    type Value = Composite;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a composite that is known")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Composite, A::Error> {
+        let mut composite = Composite { spec: Arc::clone(self.spec), ..Composite::default() };
+        let mut same = self.spec.is_null();
+        while let Some(key) = access.next_key::<&str>()? {
+            match key {
+                "metadata" => composite.metadata = access.next_value()?,
+                "spec" => {
+                    composite.claim = access.next_value_seed(SameSpec(self.spec))?;
+                    same = true;
+                }
+                "status" => composite.status = access.next_value::<Option<CompositeStatus>>()?.unwrap_or_default(),
+                _ => drop(access.next_value::<IgnoredAny>()?),
+            }
+        }
+        if same { Ok(composite) } else { Err(different()) }
+    }
+}
+
+/// Reads a spec that says this beside what Crossplane noted, and of that the claim.
+struct SameSpec<'a>(&'a Value);
+
+impl<'de> DeserializeSeed<'de> for SameSpec<'_> {
+    type Value = ClaimRef;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ClaimRef, D::Error> {
+        if self.0.is_object() {
+            return deserializer.deserialize_struct("", &[], self);
+        }
+        Equal(self.0).deserialize(deserializer)?;
+        Ok(ClaimRef::default())
+    }
+}
+
+impl<'de> Visitor<'de> for SameSpec<'_> {
+    type Value = ClaimRef;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a spec that is known")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<ClaimRef, A::Error> {
+        let Value::Object(known) = self.0 else { return Err(different()) };
+        let (mut claim, mut count) = (ClaimRef::default(), 0);
+        while let Some(key) = access.next_key::<&str>()? {
+            match known.get(key) {
+                Some(value) => {
+                    access.next_value_seed(Equal(value))?;
+                    count += 1;
+                }
+                None if key == CLAIM => Noted(claim) = access.next_value()?,
+                None if CROSSPLANES.contains(&key) => drop(access.next_value::<IgnoredAny>()?),
+                None => return Err(different()),
+            }
+        }
+        if count == known.len() { Ok(claim) } else { Err(different()) }
     }
 }
 
@@ -190,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_known_never_changes_what_is_read() {
-        let shelf = Shelf::default();
+        let shelf = Shelf::new();
         let data = [
             json!({"env": [{"name": "A", "value": "1"}], "replicas": 2}),
             json!({"env": [{"name": "A", "value": "2"}], "replicas": 2}),
@@ -210,13 +286,13 @@ mod tests {
                     let labels = json!({"labels": {"asya.sh/deprecated": "true"}});
                     let object = to_struct(&json!({"metadata": labels, "data": data})).expect("an object");
                     let plain: EnvironmentConfig = from_struct(&object).expect("it can be read");
-                    let shelved = shelf.read("flavor-a", &object).expect("it can be read");
+                    let shelved = shelf.config("flavor-a", &object).expect("it can be read");
                     assert_eq!((&shelved.data, &shelved.metadata), (&plain.data, &plain.metadata), "{before}, {after}");
                 }
             }
         }
         let nothing = to_struct(&json!({"metadata": {}})).expect("an object");
-        assert_eq!(*shelf.read("flavor-a", &nothing).expect("it can be read").data, Value::Null);
+        assert_eq!(*shelf.config("flavor-a", &nothing).expect("it can be read").data, Value::Null);
     }
 
     #[test]
@@ -225,31 +301,61 @@ mod tests {
             let object = to_struct(&json!({ key: value })).expect("an object");
             prost::Message::encode_to_vec(&object)
         };
-        let shelf = Shelf::default();
+        let shelf = Shelf::new();
         let known = to_struct(&json!({"data": {"a": 1, "b": 2}})).expect("an object");
-        shelf.read("flavor-a", &known).expect("it can be read");
+        shelf.config("flavor-a", &known).expect("it can be read");
         let twice = [entry("a", 1), entry("a", 1)].concat();
         let value = [&[0x2a, twice.len() as u8][..], &twice].concat();
         let data = [&[0x0a, 4][..], b"data", &[0x12, value.len() as u8], &value].concat();
         let bytes = [&[0x0a, data.len() as u8][..], &data].concat();
         let object = <RawStruct as prost::Message>::decode(&*bytes).expect("an object");
         assert_eq!(*from_struct::<EnvironmentConfig>(&object).expect("it can be read").data, json!({"a": 1}));
-        assert_eq!(*shelf.read("flavor-a", &object).expect("it can be read").data, json!({"a": 1}));
+        assert_eq!(*shelf.config("flavor-a", &object).expect("it can be read").data, json!({"a": 1}));
     }
 
     #[test]
-    fn what_is_known_stays_small() {
-        let shelf = Shelf::default();
-        let data = json!({"maps": vec![json!({"a": null}); 50]});
-        for index in 0..300 {
-            let object = to_struct(&json!({"data": data})).expect("an object");
-            shelf.read(&format!("flavor-{index}"), &object).expect("it can be read");
-            let known = shelf.known();
-            assert!(known.data.values().map(|data| size(data)).sum::<usize>() <= MOST);
-            assert!(known.data.contains_key(&format!("flavor-{index}")));
+    fn a_known_composite_is_read_as_a_new_one() {
+        let shelf = Shelf::new();
+        let specs = [
+            json!({"image": "a", "flavors": ["x"], "claimRef": {"name": "a", "namespace": "b"}, "resourceRefs": [1]}),
+            json!({"image": "a", "flavors": ["x"], "claimRef": {"name": "c", "namespace": "b"}}),
+            json!({"image": "a", "flavors": ["x"], "claimRef": 5}),
+            json!({"image": "a", "flavors": ["x"]}),
+            json!({"image": "a", "flavors": ["x", "y"]}),
+            json!({"image": "a", "compositionRef": {"name": "x"}}),
+            json!({"image": 1.5}),
+            json!({}),
+            json!({"crossplane": {}}),
+            json!([]),
+            json!("text"),
+            json!(true),
+            Value::Null,
+        ];
+        for before in &specs {
+            for after in &specs {
+                for spec in [before, after, after] {
+                    let object = to_struct(&json!({"metadata": {"name": "a", "labels": {"b": "c"}}, "spec": spec,
+                        "status": {"queueUrl": "d"}}));
+                    let object = object.expect("an object");
+                    let plain: Composite = from_struct(&object).expect("it can be read");
+                    let shelved = shelf.composite(&object).expect("it can be read");
+                    assert_eq!(format!("{shelved:?}"), format!("{plain:?}"), "{before}, {after}");
+                }
+            }
         }
-        let large = to_struct(&json!({"data": {"text": "x".repeat(LARGEST)}})).expect("an object");
-        shelf.read("flavor-large", &large).expect("it can be read");
-        assert!(!shelf.known().data.contains_key("flavor-large"));
+        let nothing = to_struct(&json!({"metadata": {"name": "a"}, "status": null})).expect("an object");
+        assert_eq!(*shelf.composite(&nothing).expect("it can be read").spec, Value::Null);
+    }
+
+    #[test]
+    fn equal_words_are_one_tree() {
+        let shelf = Shelf::new();
+        let read = |image: &str| {
+            let object = to_struct(&json!({"metadata": {"name": "a"}, "spec": {"image": image}})).expect("an object");
+            shelf.composite(&object).expect("it can be read").spec
+        };
+        let first = read("a");
+        assert!(Arc::ptr_eq(&first, &read("a")));
+        assert!(!Arc::ptr_eq(&first, &read("b")));
     }
 }
