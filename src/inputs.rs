@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for Parted {
         let (mut spec, mut claim) = (Map::new(), ClaimRef::default());
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
-                CLAIM => Noted(claim) = access.next_value()?,
+                "claimRef" => Noted(claim) = access.next_value()?,
                 other if CROSSPLANES.contains(&other) => drop(access.next_value::<IgnoredAny>()?),
                 _ => drop(spec.insert(key, access.next_value()?)),
             }
@@ -151,9 +151,6 @@ impl<'de> Visitor<'de> for Parted {
     }
 }
 
-/// Of [`CROSSPLANES`], the one that names the claim.
-pub(crate) const CLAIM: &str = "claimRef";
-
 /// Crossplane's own fields in the spec of a claim or composite; they take no part.
 pub const CROSSPLANES: &[&str] = &[
     "compositionRef",
@@ -161,7 +158,7 @@ pub const CROSSPLANES: &[&str] = &[
     "compositionRevisionRef",
     "compositionRevisionSelector",
     "compositionUpdatePolicy",
-    CLAIM,
+    "claimRef",
     "resourceRefs",
     "resourceRef",
     "writeConnectionSecretToRef",

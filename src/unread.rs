@@ -2,29 +2,19 @@
 
 use std::fmt;
 
+use prost::Message as _;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::wire::{self, ReadError};
+use crate::wire::{self, Encoded, ReadError};
 
-/// An object as it came; only what somebody asks for is read.
-///
-/// From a request it is the bytes it came in, from a file a tree; both are read alike.
+/// An object as it came in a request; only what somebody asks for is read. One from a file is brought into that form.
 #[derive(Clone, Default)]
-pub struct Unread(Form);
-
-#[derive(Clone)]
-enum Form {
-    Tree(Map<String, Value>),
+pub struct Unread {
     /// The entries of an encoded `google.protobuf.Struct`.
-    Encoded(Vec<u8>),
-}
-
-impl Default for Form {
-    fn default() -> Self {
-        Form::Tree(Map::new())
-    }
+    entries: Vec<u8>,
 }
 
 impl Unread {
@@ -52,10 +42,12 @@ impl Unread {
     /// # Errors
     /// The first thing in it that is not what `seed` expects.
     pub(crate) fn read_as<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, ReadError> {
-        match &self.0 {
-            Form::Tree(map) => seed.deserialize(map).map_err(ReadError::custom),
-            Form::Encoded(bytes) => wire::read::from_entries(bytes, seed),
-        }
+        wire::read::from_entries(&self.entries, seed)
+    }
+
+    /// The object where it stands, for whoever compares it.
+    pub fn encoded(&self) -> Encoded<'_> {
+        Encoded::object(&self.entries)
     }
 
     /// What stands at a pointer such as `/metadata/name`, if it is a `T`.
@@ -68,10 +60,7 @@ impl Unread {
 /// How much it holds, never what: objects hold secrets.
 impl fmt::Debug for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Form::Tree(map) => write!(f, "Unread({} keys)", map.len()),
-            Form::Encoded(bytes) => write!(f, "Unread({} bytes)", bytes.len()),
-        }
+        write!(f, "Unread({} bytes)", self.entries.len())
     }
 }
 
@@ -98,15 +87,26 @@ impl<'de> Visitor<'de> for Taken {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Unread, A::Error> {
-        let mut map = Map::new();
-        while let Some((key, value)) = access.next_entry()? {
-            map.insert(key, value);
-        }
-        Ok(Unread(Form::Tree(map)))
+        let mut object = Value::deserialize(MapAccessDeserializer::new(&mut access))?;
+        round(&mut object);
+        let entries = wire::to_struct(&object).map_err(A::Error::custom)?.encode_to_vec();
+        Ok(Unread { entries })
     }
 
     fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Unread, E> {
-        Ok(Unread(Form::Encoded(bytes)))
+        Ok(Unread { entries: bytes })
+    }
+}
+
+/// Makes doubles of integers that a double does not hold exactly, as Crossplane does on the way.
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() > 1 << 53) => {
+            *value = number.as_f64().into();
+        }
+        Value::Array(list) => list.iter_mut().for_each(round),
+        Value::Object(map) => map.values_mut().for_each(round),
+        _ => {}
     }
 }
 
@@ -205,6 +205,14 @@ mod tests {
             assert_eq!(form.at::<i64>("/spec/name"), None, "another type");
             assert_eq!(form.at::<&str>("/spec/name/deeper"), None, "below a text");
         }
+    }
+
+    #[test]
+    fn integers_from_files_are_rounded_as_on_the_wire() {
+        let object = json!({"counts": [9007199254740993_u64, u64::MAX, -9007199254740993_i64, 9007199254740992_u64]});
+        let read: Unread = serde_json::from_value(object).expect("a map");
+        let doubles = vec![9007199254740992.0, 18446744073709551616.0, -9007199254740992.0, 9007199254740992.0];
+        assert_eq!(read.at::<Vec<f64>>("/counts"), Some(doubles));
     }
 
     #[test]

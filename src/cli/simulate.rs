@@ -9,7 +9,7 @@ use crate::composed::Composition;
 use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
 use crate::transport::sqs;
 use crate::tree;
-use crate::wire::Written;
+use crate::wire::Encoded;
 
 /// How many rounds are played at most; three are needed when nothing exists yet.
 const ROUNDS: usize = 10;
@@ -131,7 +131,7 @@ fn replicas(manifest: &Value, composition: &Composition, end: End) -> i64 {
     }
     let scaled = composition.resources.get(SCALED_OBJECT).and_then(|scaled| resources::manifest(&scaled.object));
     let min = match scaled.and_then(|scaled| scaled.at(&["spec", "minReplicaCount"])) {
-        Some(Written::Number(min)) => min as i64,
+        Some(Encoded::Number(min)) => min as i64,
         _ => 0,
     };
     match end {

@@ -1,15 +1,8 @@
 //! Whether a wrapped object is applied: nothing refused it, and what lives is what we emit.
 
-use std::fmt;
-
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use smallvec::SmallVec;
-
 use crate::api::{Condition, Live, Object, when_false};
 use crate::go;
-use crate::wire::Written;
+use crate::wire::{Encoded, Items, Places};
 
 /// How far an Object has brought our manifest.
 #[derive(Clone, Debug)]
@@ -26,14 +19,14 @@ pub enum Applied<'a> {
 
 impl<'a> Applied<'a> {
     /// Compares what lives with `manifest`; without one, whatever lives is taken for ours.
-    pub fn read(object: Option<&'a Object>, manifest: Option<Written<'_>>) -> Self {
+    pub fn read(object: Option<&'a Object>, manifest: Option<Encoded<'_>>) -> Self {
         let Some(object) = object else { return Applied::Missing };
         if let Some(refused) = when_false(object.conditions(), "Synced") {
             return Applied::Refused(refused);
         }
         match (object.live(), manifest) {
             (None, _) => Applied::Missing,
-            (Some(live), Some(manifest)) if !covers(manifest, live) => Applied::Differs(live),
+            (Some(live), Some(manifest)) if !is_applied(manifest, live) => Applied::Differs(live),
             (Some(live), _) => Applied::Same(live),
         }
     }
@@ -47,10 +40,9 @@ impl<'a> Applied<'a> {
     }
 }
 
-/// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
-/// A live object that cannot be read does not cover anything.
-fn covers(wanted: Written<'_>, live: &Live) -> bool {
-    live.whole.read_as(Covers { wanted, meaning: Meaning::of(wanted) }).is_ok()
+/// True if what lives is what we emit.
+fn is_applied(manifest: Encoded<'_>, live: &Live) -> bool {
+    covers(manifest, live.whole.encoded(), Meaning::of(manifest))
 }
 
 /// How values are compared.
@@ -68,8 +60,8 @@ enum Meaning {
 
 impl Meaning {
     /// How the values of a manifest are compared.
-    fn of(manifest: Written<'_>) -> Self {
-        let workload = manifest.at(&["kind"]) == Some(Written::Text(b"Deployment"));
+    fn of(manifest: Encoded<'_>) -> Self {
+        let workload = manifest.at(&["kind"]) == Some(Encoded::Text(b"Deployment"));
         if workload { Meaning::Workload } else { Meaning::Plain }
     }
 }
@@ -83,160 +75,59 @@ fn below(key: &[u8], meaning: Meaning) -> Meaning {
     }
 }
 
-/// A live value being read, and what it should be. The first difference ends the reading, as an error.
-struct Covers<'w> {
-    wanted: Written<'w>,
-    meaning: Meaning,
-}
-
-impl Covers<'_> {
-    fn if_same<E: Error>(&self, same: bool) -> Result<(), E> {
-        if same { Ok(()) } else { Err(E::custom("differs")) }
-    }
-
-    /// A number, or a text: equal as they are, or as quantities.
-    fn if_equal<E: Error>(&self, plain: bool, text: &dyn fmt::Display) -> Result<(), E> {
-        let quantity = || {
-            self.meaning == Meaning::Quantity && {
-                let own = match self.wanted {
-                    Written::Number(number) => go::quantity(&number.to_string()),
-                    other => other.as_str().and_then(go::quantity),
-                };
-                own.is_some() && own == go::quantity(&text.to_string())
-            }
-        };
-        self.if_same(plain || quantity())
+/// True if every field of `wanted` is in `live` with equal meaning. Lists have equal length; what is empty may be absent.
+/// A live object that cannot be read does not cover anything.
+fn covers(wanted: Encoded<'_>, live: Encoded<'_>, meaning: Meaning) -> bool {
+    match (wanted, live) {
+        (_, Encoded::Odd) => false,
+        (wanted, Encoded::Nothing) => is_zero(wanted, meaning),
+        (Encoded::Map(wanted), Encoded::Map(live)) => has_fields(wanted, live, meaning),
+        (Encoded::List(wanted), Encoded::List(live)) => has_items(wanted, live, meaning),
+        (wanted, live) if wanted == live => true,
+        _ => meaning == Meaning::Quantity && quantity(wanted).is_some_and(|wanted| Some(wanted) == quantity(live)),
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Covers<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
+fn has_fields(wanted: Items<'_>, live: Items<'_>, meaning: Meaning) -> bool {
+    let Some(wanted) = wanted.by_key() else { return false };
+    let mut seen = Places::default();
+    let same = live.entries().all(|entry| {
+        let Some((key, live)) = entry else { return false };
+        let Some(place) = wanted.place(key) else { return true };
+        // Nobody sends a key twice; whoever does has not shown that what lives is what we emit.
+        seen.add(place) && covers(wanted.value(place), live(), below(key, meaning))
+    });
+    let mut missing = (0..wanted.len()).filter(|place| !seen.has(*place));
+    same && missing.all(|place| is_zero(wanted.value(place), meaning))
 }
 
-impl<'de> Visitor<'de> for Covers<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what is wanted")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Written::Map(wanted) = self.wanted else { return self.if_same(false) };
-        let wanted: Wanted<'_> = wanted.entries().collect();
-        let mut seen = Seen::default();
-        while let Some(place) = access.next_key_seed(Which(&wanted))? {
-            let Some(place) = place else {
-                access.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            // Nobody sends a key twice; whoever does has not shown that what lives is what we emit.
-            self.if_same(!seen.has(place))?;
-            seen.add(place);
-            let (key, wanted) = wanted[place];
-            access.next_value_seed(Covers { wanted, meaning: below(key, self.meaning) })?;
-        }
-        let mut missing = wanted.iter().enumerate().filter(|(place, _)| !seen.has(*place));
-        self.if_same(missing.all(|(_, (_, wanted))| is_zero(*wanted, self.meaning)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Written::List(wanted) = self.wanted else { return self.if_same(false) };
-        for wanted in wanted.items() {
-            let read = access.next_element_seed(Covers { wanted, meaning: self.meaning })?;
-            self.if_same(read.is_some())?;
-        }
-        self.if_same(access.next_element::<IgnoredAny>()?.is_none())
-    }
-
-    fn visit_str<E: Error>(self, live: &str) -> Result<(), E> {
-        self.if_equal(self.wanted == Written::Text(live.as_bytes()), &live)
-    }
-
-    fn visit_bool<E: Error>(self, live: bool) -> Result<(), E> {
-        self.if_same(self.wanted == Written::Bool(live))
-    }
-
-    fn visit_i64<E: Error>(self, live: i64) -> Result<(), E> {
-        self.if_equal(self.wanted == Written::Number(live as f64), &live)
-    }
-
-    fn visit_u64<E: Error>(self, live: u64) -> Result<(), E> {
-        self.if_equal(self.wanted == Written::Number(live as f64), &live)
-    }
-
-    fn visit_f64<E: Error>(self, live: f64) -> Result<(), E> {
-        self.if_equal(self.wanted == Written::Number(live), &live)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.if_same(is_zero(self.wanted, self.meaning))
-    }
-}
-
-/// The entries of a map that is wanted.
-type Wanted<'w> = SmallVec<[(&'w [u8], Written<'w>); 12]>;
-
-/// Where a live key stands in the wanted map.
-struct Which<'a>(&'a [(&'a [u8], Written<'a>)]);
-
-impl<'de> DeserializeSeed<'de> for Which<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
-        deserializer.deserialize_bytes(self)
-    }
-}
-
-impl Visitor<'_> for Which<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Option<usize>, E> {
-        self.visit_bytes(key.as_bytes())
-    }
-
-    fn visit_bytes<E>(self, key: &[u8]) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().position(|(name, _)| *name == key))
-    }
-}
-
-/// Places that were seen.
-#[derive(Default)]
-struct Seen {
-    first: u64,
-    further: std::collections::BTreeSet<usize>,
-}
-
-impl Seen {
-    fn add(&mut self, place: usize) {
-        if place < 64 {
-            self.first |= 1 << place;
-        } else {
-            self.further.insert(place);
+fn has_items(wanted: Items<'_>, live: Items<'_>, meaning: Meaning) -> bool {
+    let (mut wanted, mut live) = (wanted.items(), live.items());
+    loop {
+        match (wanted.next(), live.next()) {
+            (Some(wanted), Some(live)) if covers(wanted, live, meaning) => {}
+            (wanted, live) => return wanted.is_none() && live.is_none(),
         }
     }
+}
 
-    fn has(&self, place: usize) -> bool {
-        if place < 64 { self.first & 1 << place != 0 } else { self.further.contains(&place) }
+fn quantity(value: Encoded<'_>) -> Option<i128> {
+    match value {
+        Encoded::Number(number) => go::quantity(&number.to_string()),
+        other => other.as_str().and_then(go::quantity),
     }
 }
 
 /// What Kubernetes may leave out of an object because it says nothing.
-fn is_zero(value: Written<'_>, meaning: Meaning) -> bool {
+fn is_zero(value: Encoded<'_>, meaning: Meaning) -> bool {
     match value {
-        Written::Nothing => true,
-        Written::Bool(value) => !value,
-        Written::Number(number) => meaning == Meaning::Workload && number == 0.0,
-        Written::Text(text) => text.is_empty(),
-        Written::List(list) => list.is_empty(),
-        Written::Map(map) => map.entries().all(|(_, value)| is_zero(value, meaning)),
+        Encoded::Nothing => true,
+        Encoded::Bool(value) => !value,
+        Encoded::Number(number) => meaning == Meaning::Workload && number == 0.0,
+        Encoded::Text(text) => text.is_empty(),
+        Encoded::List(list) => list.is_empty(),
+        Encoded::Map(map) => map.entries().all(|entry| entry.is_some_and(|(_, value)| is_zero(value(), meaning))),
+        Encoded::Odd => false,
     }
 }
 
@@ -279,13 +170,12 @@ mod tests {
             let (wanted, live) =
                 (json!({"kind": wanted.get("kind"), "in": wanted}), json!({"kind": wanted.get("kind"), "in": live}));
             let wanted = crate::wire::to_struct(&json!({ "in": crate::node::Node::from(wanted) })).expect("an object");
-            let wanted = wanted.written(&["in"]).expect("it was written");
+            let wanted = wanted.at(&["in"]).expect("it was written");
             let encoded = crate::wire::to_struct(&live).expect("an object");
             let forms = [serde_json::from_value(live), Ok(crate::wire::from_struct(&encoded).expect("a live object"))];
             for live in forms {
                 let live: Live = live.expect("a live object");
-                let read = live.whole.read_as(Covers { wanted, meaning: Meaning::of(wanted) });
-                assert_eq!(read.is_ok(), same, "{why}");
+                assert_eq!(is_applied(wanted, &live), same, "{why}");
             }
         }
     }

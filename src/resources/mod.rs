@@ -11,7 +11,7 @@ use crate::platform::Platform;
 use crate::problem::Problems;
 use crate::spec::Spec;
 use crate::transport::{Binding, Whereabouts};
-use crate::wire::{RawStruct, Written};
+use crate::wire::{Encoded, RawStruct};
 
 pub mod deployment;
 mod env;
@@ -155,8 +155,8 @@ fn once_created() -> Node {
 }
 
 /// The manifest inside an Object of ours.
-pub fn manifest(object: &RawStruct) -> Option<Written<'_>> {
-    object.written(&["spec", "forProvider", "manifest"])
+pub fn manifest(object: &RawStruct) -> Option<Encoded<'_>> {
+    object.at(&["spec", "forProvider", "manifest"])
 }
 
 /// A text in the metadata of the manifest inside an Object of ours.

@@ -72,7 +72,7 @@ impl<'de> Message<'de> {
 }
 
 /// What is left to read of a message.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Fields<'de> {
     rest: &'de [u8],
     more: Option<Box<std::vec::IntoIter<&'de [u8]>>>,

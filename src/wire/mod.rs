@@ -10,6 +10,7 @@
 //! over those bytes, which is to Struct what `serde_json` is to JSON.
 
 mod container;
+mod encoded;
 mod entries;
 mod error;
 mod fields;
@@ -22,13 +23,12 @@ mod shelf;
 mod value;
 pub mod write;
 mod writer;
-mod written;
 
+pub use encoded::{Encoded, Items, Places};
 pub use error::{ReadError, WireError, WriteError};
 pub use raw_struct::RawStruct;
 pub use read::from_struct;
 pub use write::to_struct;
-pub use written::{Encoded, Written};
 
 /// How deep objects and lists may nest in a Struct; the Struct itself is the first level.
 ///

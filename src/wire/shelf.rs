@@ -2,24 +2,21 @@
 //! are compared with what was read before, and read anew only if they say something else. Equal words are then one and
 //! the same tree, for whoever remembers what it made of them.
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::read::from_struct_as;
-use super::{RawStruct, ReadError, Written, from_struct};
-use crate::inputs::{CLAIM, CROSSPLANES, ClaimRef, Composite, CompositeStatus, EnvironmentConfig, Metadata, Noted};
+use super::{Encoded, RawStruct, ReadError, from_struct};
+use crate::inputs::{CROSSPLANES, Composite, CompositeStatus, EnvironmentConfig, Metadata, Noted, or_default};
 use crate::memory::Memory;
 
 /// What was read before.
 pub(super) struct Shelf {
     /// The data of EnvironmentConfigs, by the key under which they were asked for.
-    configs: Memory<Arc<Value>>,
+    configs: Memory<Words>,
     /// The specs of actors, by name.
-    specs: Memory<Arc<Value>>,
+    specs: Memory<Words>,
 }
 
 /// How much memory EnvironmentConfigs may take, in bytes: some hundred flavors.
@@ -36,27 +33,74 @@ impl Shelf {
 
     /// Reads an EnvironmentConfig. The answer is the same whatever is on the shelf.
     pub fn config(&self, key: &str, object: &RawStruct) -> Result<EnvironmentConfig, ReadError> {
-        let known = self.configs.get(key);
-        if let Some(same) = known.and_then(|data| from_struct_as(object, SameConfig { data: &data }).ok()) {
-            return Ok(same);
+        let said = object.only("data");
+        if let Some(data) = known(&self.configs, key, said, &[]) {
+            let Known { metadata } = from_struct(object)?;
+            return Ok(EnvironmentConfig { metadata, data });
         }
         let read: EnvironmentConfig = from_struct(object)?;
-        self.configs.put(key, Arc::clone(&read.data), size(&read.data));
+        keep(&self.configs, key, said, &read.data);
         Ok(read)
     }
 
     /// Reads a composite. The answer is the same whatever is on the shelf.
     pub fn composite(&self, object: &RawStruct) -> Result<Composite, ReadError> {
-        let text = |key| object.written(&["metadata", key]).and_then(Written::as_str).unwrap_or_default();
+        let text = |key| object.at(&["metadata", key]).and_then(Encoded::as_str).unwrap_or_default();
         let key = [text("namespace"), text("name")].join("/");
-        let known = self.specs.get(&key);
-        if let Some(same) = known.and_then(|spec| from_struct_as(object, SameComposite { spec: &spec }).ok()) {
-            return Ok(same);
+        let said = object.only("spec");
+        if let Some(spec) = known(&self.specs, &key, said, CROSSPLANES) {
+            let KnownComposite { metadata, spec: Noting { claim: Noted(claim) }, status } = from_struct(object)?;
+            return Ok(Composite { metadata, spec, claim, status });
         }
         let read: Composite = from_struct(object)?;
-        self.specs.put(&key, Arc::clone(&read.spec), size(&read.spec));
+        keep(&self.specs, &key, said, &read.spec);
         Ok(read)
     }
+}
+
+/// An object as it was said, and what was read of it.
+#[derive(Clone)]
+struct Words(Arc<(Vec<u8>, Arc<Value>)>);
+
+/// What was read when the same was said before, whatever stood under the keys that do not count.
+fn known(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, but: &[&str]) -> Option<Arc<Value>> {
+    let Some(Encoded::Map(said)) = said else { return None };
+    let Words(words) = shelf.get(key)?;
+    let Encoded::Map(before) = Encoded::object(&words.0) else { return None };
+    before.equal(said, but).then(|| Arc::clone(&words.1))
+}
+
+fn keep(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, read: &Arc<Value>) {
+    if let Some(Encoded::Map(said)) = said {
+        let said = said.to_vec();
+        let bytes = said.len() + size(read);
+        shelf.put(key, Words(Arc::new((said, Arc::clone(read)))), bytes);
+    }
+}
+
+/// What is read of an EnvironmentConfig whose data are known.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Known {
+    metadata: Metadata,
+}
+
+/// What is read of a composite whose spec is known.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct KnownComposite {
+    metadata: Metadata,
+    spec: Noting,
+    #[serde(deserialize_with = "or_default")]
+    status: CompositeStatus,
+}
+
+/// Of a spec that is known, what Crossplane noted.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Noting {
+    #[serde(rename = "claimRef")]
+    claim: Noted,
 }
 
 /// About how much memory a tree takes, in bytes. A map takes room for eleven entries however few it has.
@@ -69,192 +113,6 @@ fn size(value: &Value) -> usize {
             Value::Array(list) => list.iter().map(size).sum(),
             Value::Object(map) => MAP + map.iter().map(|(key, value)| key.len() + size(value)).sum::<usize>(),
         }
-}
-
-/// Reads an EnvironmentConfig that holds this data, and no other.
-struct SameConfig<'a> {
-    data: &'a Arc<Value>,
-}
-
-impl<'de> DeserializeSeed<'de> for SameConfig<'_> {
-    type Value = EnvironmentConfig;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<EnvironmentConfig, D::Error> {
-        // As a struct: there the last one of a key that stands twice is the only one.
-        deserializer.deserialize_struct("", &[], self)
-    }
-}
-
-impl<'de> Visitor<'de> for SameConfig<'_> {
-    type Value = EnvironmentConfig;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an EnvironmentConfig that is known")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<EnvironmentConfig, A::Error> {
-        let (mut metadata, mut same) = (Metadata::default(), self.data.is_null());
-        while let Some(key) = access.next_key::<&str>()? {
-            match key {
-                "metadata" => metadata = access.next_value()?,
-                "data" => {
-                    access.next_value_seed(Equal(self.data))?;
-                    same = true;
-                }
-                _ => drop(access.next_value::<IgnoredAny>()?),
-            }
-        }
-        if !same {
-            return Err(different());
-        }
-        Ok(EnvironmentConfig { metadata, data: Arc::clone(self.data) })
-    }
-}
-
-/// Reads a composite whose user said this, and nothing else.
-struct SameComposite<'a> {
-    spec: &'a Arc<Value>,
-}
-
-impl<'de> DeserializeSeed<'de> for SameComposite<'_> {
-    type Value = Composite;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Composite, D::Error> {
-        deserializer.deserialize_struct("", &[], self)
-    }
-}
-
-impl<'de> Visitor<'de> for SameComposite<'_> {
-    type Value = Composite;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a composite that is known")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Composite, A::Error> {
-        let mut composite = Composite { spec: Arc::clone(self.spec), ..Composite::default() };
-        let mut same = self.spec.is_null();
-        while let Some(key) = access.next_key::<&str>()? {
-            match key {
-                "metadata" => composite.metadata = access.next_value()?,
-                "spec" => {
-                    composite.claim = access.next_value_seed(SameSpec(self.spec))?;
-                    same = true;
-                }
-                "status" => composite.status = access.next_value::<Option<CompositeStatus>>()?.unwrap_or_default(),
-                _ => drop(access.next_value::<IgnoredAny>()?),
-            }
-        }
-        if same { Ok(composite) } else { Err(different()) }
-    }
-}
-
-/// Reads a spec that says this beside what Crossplane noted, and of that the claim.
-struct SameSpec<'a>(&'a Value);
-
-impl<'de> DeserializeSeed<'de> for SameSpec<'_> {
-    type Value = ClaimRef;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ClaimRef, D::Error> {
-        if self.0.is_object() {
-            return deserializer.deserialize_struct("", &[], self);
-        }
-        Equal(self.0).deserialize(deserializer)?;
-        Ok(ClaimRef::default())
-    }
-}
-
-impl<'de> Visitor<'de> for SameSpec<'_> {
-    type Value = ClaimRef;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a spec that is known")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<ClaimRef, A::Error> {
-        let Value::Object(known) = self.0 else { return Err(different()) };
-        let (mut claim, mut count) = (ClaimRef::default(), 0);
-        while let Some(key) = access.next_key::<&str>()? {
-            match known.get(key) {
-                Some(value) => {
-                    access.next_value_seed(Equal(value))?;
-                    count += 1;
-                }
-                None if key == CLAIM => Noted(claim) = access.next_value()?,
-                None if CROSSPLANES.contains(&key) => drop(access.next_value::<IgnoredAny>()?),
-                None => return Err(different()),
-            }
-        }
-        if count == known.len() { Ok(claim) } else { Err(different()) }
-    }
-}
-
-fn different<E: Error>() -> E {
-    E::custom("different")
-}
-
-/// Reads a value that equals this one; the first difference is an error.
-struct Equal<'a>(&'a Value);
-
-impl Equal<'_> {
-    fn if_same<E: Error>(same: bool) -> Result<(), E> {
-        if same { Ok(()) } else { Err(different()) }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Equal<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_struct("", &[], self)
-    }
-}
-
-impl<'de> Visitor<'de> for Equal<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what is known")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Value::Object(known) = self.0 else { return Err(different()) };
-        let mut count = 0;
-        while let Some(key) = access.next_key::<&str>()? {
-            let value = known.get(key).ok_or_else(different)?;
-            access.next_value_seed(Equal(value))?;
-            count += 1;
-        }
-        Self::if_same(count == known.len())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Value::Array(known) = self.0 else { return Err(different()) };
-        for value in known {
-            access.next_element_seed(Equal(value))?.ok_or_else(different)?;
-        }
-        Self::if_same(access.next_element::<IgnoredAny>()?.is_none())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        Self::if_same(self.0.as_str() == Some(text))
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<(), E> {
-        Self::if_same(*self.0 == Value::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        Self::if_same(self.0.as_i64() == Some(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        Self::if_same(self.0.is_f64() && self.0.as_f64().is_some_and(|known| known.to_bits() == number.to_bits()))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Self::if_same(self.0.is_null())
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,351 @@
+//! Values read where they stand, one level at a time, for whoever compares them: nothing is built and nothing copied.
+
+use smallvec::SmallVec;
+
+use super::RawStruct;
+use super::entries::Entry;
+use super::fields::{Fields, Message, only_field};
+use super::value::{Value, next_item};
+
+/// A value in the bytes of a Struct.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Encoded<'a> {
+    /// `null`.
+    Nothing,
+    /// A boolean.
+    Bool(bool),
+    /// Any number, finite or not.
+    Number(f64),
+    /// A text's bytes, not yet checked to be UTF-8.
+    Text(&'a [u8]),
+    /// A list.
+    List(Items<'a>),
+    /// An object.
+    Map(Items<'a>),
+    /// Malformed, or in several pieces: nothing that anybody but an attacker writes. It equals nothing.
+    Odd,
+}
+
+/// The encoded items of a list, or entries of an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Items<'a>(&'a [u8]);
+
+impl<'a> Encoded<'a> {
+    /// Reads an encoded `google.protobuf.Value`.
+    #[inline]
+    fn read(value: &'a [u8]) -> Self {
+        Self::read_usual(value).unwrap_or_else(|| Self::read_any(value))
+    }
+
+    /// One field and nothing else: only what is written otherwise is read field by field.
+    #[inline]
+    fn read_usual(value: &'a [u8]) -> Option<Self> {
+        match value {
+            [0x1a, ..] => only_field(0x1a, value).map(Encoded::Text),
+            [0x2a, ..] => only_field(0x2a, value).map(|map| Encoded::Map(Items(map))),
+            [0x32, ..] => only_field(0x32, value).map(|list| Encoded::List(Items(list))),
+            [0x11, number @ ..] => number.try_into().ok().map(|number| Encoded::Number(f64::from_le_bytes(number))),
+            [0x20, truth @ (0 | 1)] => Some(Encoded::Bool(*truth == 1)),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn read_any(value: &'a [u8]) -> Self {
+        let items = |message: Message<'a>| message.whole().map(Items);
+        match Value::read(&Message::new(value)) {
+            Ok(Value::Null) => Encoded::Nothing,
+            Ok(Value::Bool(truth)) => Encoded::Bool(truth),
+            Ok(Value::Number(number)) => Encoded::Number(number),
+            Ok(Value::String(text)) => Encoded::Text(text),
+            Ok(Value::List(list)) => items(list).map_or(Encoded::Odd, Encoded::List),
+            Ok(Value::Struct(map)) => items(map).map_or(Encoded::Odd, Encoded::Map),
+            Ok(Value::Root(_)) | Err(_) => Encoded::Odd,
+        }
+    }
+
+    /// An object, by its encoded entries.
+    pub fn object(entries: &'a [u8]) -> Self {
+        Encoded::Map(Items(entries))
+    }
+
+    /// The value at a path of keys; of keys that stand twice, the first.
+    pub fn at(self, keys: &[&str]) -> Option<Encoded<'a>> {
+        keys.iter().try_fold(self, |value, key| match value {
+            Encoded::Map(map) => map.get(key),
+            _ => None,
+        })
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(self) -> Option<&'a str> {
+        match self {
+            Encoded::Text(text) => str::from_utf8(text).ok(),
+            _ => None,
+        }
+    }
+
+    /// True if both say the same, whatever the order of keys. An object in which a key stands twice says nothing clear.
+    pub fn equals(self, other: Encoded<'_>) -> bool {
+        match (self, other) {
+            (Encoded::Map(ours), Encoded::Map(theirs)) => ours.equal(theirs, &[]),
+            (Encoded::List(ours), Encoded::List(theirs)) => {
+                let (mut ours, mut theirs) = (ours.items(), theirs.items());
+                loop {
+                    match (ours.next(), theirs.next()) {
+                        (Some(ours), Some(theirs)) if ours.equals(theirs) => {}
+                        (ours, theirs) => return ours.is_none() && theirs.is_none(),
+                    }
+                }
+            }
+            (Encoded::Odd, _) => false,
+            (Encoded::Number(ours), Encoded::Number(theirs)) => ours.to_bits() == theirs.to_bits(),
+            (ours, theirs) => ours == theirs,
+        }
+    }
+}
+
+impl<'a> Items<'a> {
+    /// The items of a list. What cannot be read is one odd item, and the last.
+    #[inline]
+    pub fn items(self) -> impl Iterator<Item = Encoded<'a>> {
+        self.messages().map(|item| item.map_or(Encoded::Odd, Encoded::read))
+    }
+
+    /// The entries of an object as they stand; a value is read when it is asked for. What cannot be read is `None`.
+    #[inline]
+    pub fn entries(self) -> impl Iterator<Item = Option<(&'a [u8], impl FnOnce() -> Encoded<'a>)>> {
+        self.messages().map(|entry| {
+            let (key, value) = entry.and_then(parts)?;
+            Some((key, move || Encoded::read(value)))
+        })
+    }
+
+    /// True if there is none.
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if both objects say the same, whatever they say under some of their keys.
+    pub fn equal(self, other: Items<'_>, but: &[&str]) -> bool {
+        let counts = |key: &[u8]| !but.iter().any(|but| but.as_bytes() == key);
+        let Some(ours) = self.by_key() else { return false };
+        let mut seen = Places::default();
+        let same = other.entries().all(|entry| match entry {
+            Some((key, value)) if counts(key) => {
+                ours.place(key).is_some_and(|place| seen.add(place) && ours.value(place).equals(value()))
+            }
+            Some(_) => true,
+            None => false,
+        });
+        same && seen.count() == ours.keys().filter(|key| counts(key)).count()
+    }
+
+    /// A copy of what is encoded.
+    pub fn to_vec(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+
+    fn get(self, key: &str) -> Option<Encoded<'a>> {
+        let (_, value) = self.entries().flatten().find(|(name, _)| *name == key.as_bytes())?;
+        Some(value())
+    }
+
+    /// The entries of an object, to be found by key; none if one cannot be read.
+    pub fn by_key(self) -> Option<ByKey<'a>> {
+        let mut entries = SmallVec::new();
+        for entry in self.messages() {
+            entries.push(parts(entry?)?);
+        }
+        if entries.len() > SCANNED {
+            entries.sort_by_key(|(key, _)| *key);
+        }
+        Some(ByKey { entries })
+    }
+
+    #[inline]
+    fn messages(self) -> impl Iterator<Item = Option<&'a [u8]>> {
+        let mut fields = Message::new(self.0).fields();
+        std::iter::from_fn(move || {
+            next_item(&mut fields).map(|item| item.map(Some)).unwrap_or_else(|_| {
+                fields = Fields::default();
+                Some(None)
+            })
+        })
+    }
+}
+
+/// The key and the encoded value of an entry, if it is in one piece.
+#[inline]
+fn parts(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let Entry { key, value } = Entry::read(entry).ok()?;
+    Some((key, value.whole()?))
+}
+
+/// Up to so many entries are looked through one by one; more are sorted.
+const SCANNED: usize = 16;
+
+/// The entries of an object, each at its place.
+pub struct ByKey<'a> {
+    entries: SmallVec<[(&'a [u8], &'a [u8]); SCANNED]>,
+}
+
+impl<'a> ByKey<'a> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The keys by place.
+    pub fn keys(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.entries.iter().map(|(key, _)| *key)
+    }
+
+    /// Where a key stands.
+    #[inline]
+    pub fn place(&self, key: &[u8]) -> Option<usize> {
+        if self.entries.len() > SCANNED {
+            return self.entries.binary_search_by_key(&key, |(key, _)| *key).ok();
+        }
+        self.entries.iter().position(|(name, _)| *name == key)
+    }
+
+    /// The value at a place.
+    pub fn value(&self, place: usize) -> Encoded<'a> {
+        self.entries.get(place).map_or(Encoded::Odd, |(_, value)| Encoded::read(value))
+    }
+}
+
+/// Places that were seen.
+#[derive(Default)]
+pub struct Places {
+    first: u64,
+    further: std::collections::BTreeSet<usize>,
+}
+
+impl Places {
+    /// Notes a place; false if it was seen before.
+    pub fn add(&mut self, place: usize) -> bool {
+        if place >= 64 {
+            return self.further.insert(place);
+        }
+        let is_new = !self.has(place);
+        self.first |= 1 << place;
+        is_new
+    }
+
+    /// True if it was seen.
+    pub fn has(&self, place: usize) -> bool {
+        if place < 64 { self.first & 1 << place != 0 } else { self.further.contains(&place) }
+    }
+
+    /// How many were seen.
+    pub fn count(&self) -> usize {
+        self.first.count_ones() as usize + self.further.len()
+    }
+}
+
+impl RawStruct {
+    /// The value under a key, if every entry is in one piece and the key stands once.
+    pub(super) fn only(&self, key: &str) -> Option<Encoded<'_>> {
+        let mut only = None;
+        for entry in self.entries() {
+            match parts(entry)? {
+                (name, value) if name == key.as_bytes() => {
+                    if only.replace(value).is_some() {
+                        return None;
+                    }
+                }
+                _ => {}
+            }
+        }
+        only.map(Encoded::read)
+    }
+
+    /// The value at a path of keys; of keys that stand twice, the first.
+    pub fn at(&self, keys: &[&str]) -> Option<Encoded<'_>> {
+        let (first, keys) = keys.split_first()?;
+        let mut entries = self.entries().iter().filter_map(|entry| parts(entry));
+        let (_, value) = entries.find(|(key, _)| *key == first.as_bytes())?;
+        Encoded::read(value).at(keys)
+    }
+
+    /// The same as a JSON tree, for an object that we have written.
+    pub fn to_value(&self) -> serde_json::Value {
+        super::from_struct(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::wire::to_struct;
+
+    #[test]
+    fn values_are_read_where_they_stand() {
+        let object = to_struct(&json!({"a": {"b": [1, "x", true, null, {}], "c": 0.5}, "d": "y"})).expect("an object");
+        assert_eq!(object.at(&["d"]).and_then(Encoded::as_str), Some("y"));
+        assert_eq!(object.at(&["a", "c"]), Some(Encoded::Number(0.5)));
+        let Some(Encoded::List(list)) = object.at(&["a", "b"]) else { panic!("a list") };
+        let expected = [
+            Encoded::Number(1.0),
+            Encoded::Text(b"x"),
+            Encoded::Bool(true),
+            Encoded::Nothing,
+            Encoded::Map(Items(b"")),
+        ];
+        assert_eq!(list.items().collect::<Vec<_>>(), expected);
+        assert_eq!(object.to_value()["a"]["c"], json!(0.5));
+        assert_eq!((object.at(&["a", "x"]), object.at(&["d", "x"])), (None, None));
+    }
+
+    #[test]
+    fn only_equals_are_equal() {
+        let wide = |skipped: usize| -> Value {
+            let keys = (0..100).rev().filter(|index| *index != skipped);
+            keys.map(|index| (format!("key-{index}"), json!(index))).collect::<serde_json::Map<_, _>>().into()
+        };
+        let values = [
+            json!({"a": 1, "b": {"c": [1, 2]}}),
+            json!({"a": 1, "b": {"c": [1, 3]}}),
+            json!({"a": 1, "b": {"c": [1]}}),
+            json!({"a": 1, "b": {"c": [1, 2, 3]}}),
+            json!({"a": 1}),
+            json!({"a": -0.0}),
+            json!({"a": 0}),
+            json!({"a": "1"}),
+            json!({"a": null}),
+            json!({"a": true}),
+            json!({"a": {}}),
+            json!({"a": []}),
+            json!({}),
+            wide(100),
+            wide(50),
+        ];
+        for (place, ours) in values.iter().enumerate() {
+            for (other, theirs) in values.iter().enumerate() {
+                let both = [ours, theirs].map(|value| to_struct(&json!({ "in": value })).expect("an object"));
+                let [ours, theirs] = [&both[0], &both[1]].map(|object| object.at(&["in"]).expect("it was written"));
+                assert_eq!(ours.equals(theirs), place == other, "{ours:?} {theirs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_odd_equals_nothing() {
+        let twice = [&[0x0a, 5, 0x0a, 1, b'a', 0x12, 0][..], &[0x0a, 5, 0x0a, 1, b'a', 0x12, 0]].concat();
+        let two = to_struct(&json!({"in": {"a": null, "b": null}})).expect("an object");
+        let two = two.at(&["in"]).expect("it was written");
+        assert!(!two.equals(Encoded::object(&twice)) && !Encoded::object(&twice).equals(two));
+        let broken = Encoded::object(&[0x0a, 9, 0]);
+        assert!(!broken.equals(broken) && !Encoded::object(&[]).equals(broken) && !broken.equals(Encoded::object(&[])));
+        assert!(!Encoded::Odd.equals(Encoded::Odd));
+    }
+}
