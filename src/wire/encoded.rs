@@ -4,8 +4,9 @@ use smallvec::SmallVec;
 
 use super::RawStruct;
 use super::entries::Entry;
-use super::fields::{Fields, Message, only_field};
+use super::fields::{Message, only_usual, take_usual};
 use super::value::{Value, next_item};
+use super::writer::{BOOL, FIRST, LIST, NUMBER, SECOND, STRING, STRUCT};
 
 /// A value in the bytes of a Struct.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,11 +42,11 @@ impl<'a> Encoded<'a> {
     #[inline]
     fn read_usual(value: &'a [u8]) -> Option<Self> {
         match value {
-            [0x1a, ..] => only_field(0x1a, value).map(Encoded::Text),
-            [0x2a, ..] => only_field(0x2a, value).map(|map| Encoded::Map(Items(map))),
-            [0x32, ..] => only_field(0x32, value).map(|list| Encoded::List(Items(list))),
-            [0x11, number @ ..] => number.try_into().ok().map(|number| Encoded::Number(f64::from_le_bytes(number))),
-            [0x20, truth @ (0 | 1)] => Some(Encoded::Bool(*truth == 1)),
+            [STRING, ..] => only_usual(STRING, value).map(Encoded::Text),
+            [STRUCT, ..] => only_usual(STRUCT, value).map(|map| Encoded::Map(Items(map))),
+            [LIST, ..] => only_usual(LIST, value).map(|list| Encoded::List(Items(list))),
+            [NUMBER, number @ ..] => number.try_into().ok().map(|number| Encoded::Number(f64::from_le_bytes(number))),
+            [BOOL, truth @ (0 | 1)] => Some(Encoded::Bool(*truth == 1)),
             _ => None,
         }
     }
@@ -163,22 +164,53 @@ impl<'a> Items<'a> {
         Some(ByKey { entries })
     }
 
+    fn messages(self) -> Messages<'a> {
+        Messages { rest: self.0 }
+    }
+}
+
+/// The encoded items or entries, one after the other; what cannot be read is `None`, and the last.
+struct Messages<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Messages<'a> {
+    /// Whatever else is written between them is passed over.
+    #[cold]
+    fn next_unusual(&mut self) -> Option<Option<&'a [u8]>> {
+        let mut fields = Message::new(self.rest).fields();
+        let item = next_item(&mut fields);
+        self.rest = if item.is_ok() { fields.rest() } else { &[] };
+        item.map_or(Some(None), |item| item.map(Some))
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Option<&'a [u8]>;
+
     #[inline]
-    fn messages(self) -> impl Iterator<Item = Option<&'a [u8]>> {
-        let mut fields = Message::new(self.0).fields();
-        std::iter::from_fn(move || {
-            next_item(&mut fields).map(|item| item.map(Some)).unwrap_or_else(|_| {
-                fields = Fields::default();
-                Some(None)
-            })
-        })
+    fn next(&mut self) -> Option<Option<&'a [u8]>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        match take_usual(FIRST, &mut self.rest) {
+            Some(item) => Some(Some(item)),
+            None => self.next_unusual(),
+        }
     }
 }
 
 /// The key and the encoded value of an entry, if it is in one piece.
 #[inline]
-fn parts(entry: &[u8]) -> Option<(&[u8], &[u8])> {
-    let Entry { key, value } = Entry::read(entry).ok()?;
+fn parts(mut entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let whole = entry;
+    if let Some(key) = take_usual(FIRST, &mut entry)
+        && let Some(value) = take_usual(SECOND, &mut entry)
+        && entry.is_empty()
+    {
+        return Some((key, value));
+    }
+    let Entry { key, value } = Entry::read(whole).ok()?;
     Some((key, value.whole()?))
 }
 
@@ -225,28 +257,39 @@ impl<'a> ByKey<'a> {
 #[derive(Default)]
 pub struct Places {
     first: u64,
-    further: std::collections::BTreeSet<usize>,
+    further: Vec<u64>,
 }
 
 impl Places {
     /// Notes a place; false if it was seen before.
+    #[inline]
     pub fn add(&mut self, place: usize) -> bool {
-        if place >= 64 {
-            return self.further.insert(place);
-        }
-        let is_new = !self.has(place);
-        self.first |= 1 << place;
+        let bit = 1 << (place % 64);
+        let word = match place / 64 {
+            0 => &mut self.first,
+            word => {
+                self.further.resize(self.further.len().max(word), 0);
+                &mut self.further[word - 1]
+            }
+        };
+        let is_new = *word & bit == 0;
+        *word |= bit;
         is_new
     }
 
     /// True if it was seen.
+    #[inline]
     pub fn has(&self, place: usize) -> bool {
-        if place < 64 { self.first & 1 << place != 0 } else { self.further.contains(&place) }
+        let word = match place / 64 {
+            0 => self.first,
+            word => self.further.get(word - 1).copied().unwrap_or_default(),
+        };
+        word & 1 << (place % 64) != 0
     }
 
     /// How many were seen.
     pub fn count(&self) -> usize {
-        self.first.count_ones() as usize + self.further.len()
+        self.further.iter().fold(self.first.count_ones(), |count, word| count + word.count_ones()) as usize
     }
 }
 
@@ -336,6 +379,15 @@ mod tests {
                 assert_eq!(ours.equals(theirs), place == other, "{ours:?} {theirs:?}");
             }
         }
+    }
+
+    #[test]
+    fn places_are_told_apart() {
+        let mut places = Places::default();
+        for place in [0, 63, 64, 127, 128, 1000] {
+            assert!(!places.has(place) && places.add(place) && places.has(place) && !places.add(place), "{place}");
+        }
+        assert_eq!((places.count(), places.has(65), places.has(2000)), (6, false, false));
     }
 
     #[test]

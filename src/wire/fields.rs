@@ -72,26 +72,22 @@ impl<'de> Message<'de> {
 }
 
 /// What is left to read of a message.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Fields<'de> {
     rest: &'de [u8],
     more: Option<Box<std::vec::IntoIter<&'de [u8]>>>,
 }
 
 impl<'de> Fields<'de> {
-    /// The content of the next field if its key is `key` and a length of one or two bytes follows, as nearly always.
+    /// The content of the next field if it is a usual one.
     #[inline]
     pub fn next_usual(&mut self, key: u8) -> Option<&'de [u8]> {
-        let (len, rest) = match self.rest {
-            [first, len @ ..0x80, rest @ ..] if *first == key => (usize::from(*len), rest),
-            [first, low @ 0x80..=0xff, high @ ..0x80, rest @ ..] if *first == key => {
-                (usize::from(*low & 0x7f) | usize::from(*high) << 7, rest)
-            }
-            _ => return None,
-        };
-        let (content, rest) = rest.split_at_checked(len)?;
-        self.rest = rest;
-        Some(content)
+        take_usual(key, &mut self.rest)
+    }
+
+    /// What is left of the piece that is being read.
+    pub fn rest(&self) -> &'de [u8] {
+        self.rest
     }
 
     /// The number and content of the next field; `None` at the end. `types` are the wire types of fields 1, 2, ….
@@ -143,6 +139,27 @@ pub(super) fn only_field(key: u8, bytes: &[u8]) -> Option<&[u8]> {
     let (first, mut rest) = bytes.split_first()?;
     let len = if *first == key { take_varint(&mut rest).ok()? } else { return None };
     (len == rest.len() as u64).then_some(rest)
+}
+
+/// The same, if its length takes one or two bytes.
+#[inline]
+pub(super) fn only_usual(key: u8, mut bytes: &[u8]) -> Option<&[u8]> {
+    take_usual(key, &mut bytes).filter(|_| bytes.is_empty())
+}
+
+/// The content of the field at the start if its key is `key` and its length takes one or two bytes, as nearly always.
+#[inline]
+pub(super) fn take_usual<'de>(key: u8, bytes: &mut &'de [u8]) -> Option<&'de [u8]> {
+    let (len, rest) = match bytes {
+        [first, len @ ..0x80, rest @ ..] if *first == key => (usize::from(*len), rest),
+        [first, low @ 0x80..=0xff, high @ ..0x80, rest @ ..] if *first == key => {
+            (usize::from(*low & 0x7f) | usize::from(*high) << 7, rest)
+        }
+        _ => return None,
+    };
+    let (content, rest) = rest.split_at_checked(len)?;
+    *bytes = rest;
+    Some(content)
 }
 
 #[inline]
