@@ -113,3 +113,14 @@ pub fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
 pub fn text(text: &str) -> Option<Value> {
     (!text.is_empty()).then(|| Value::String(text.to_owned()))
 }
+/// The same with doubles for integers that a double does not hold exactly, as Crossplane hands them on.
+pub fn rounded(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() > 1 << 53) => {
+            number.as_f64().into()
+        }
+        Value::Array(list) => list.iter().map(rounded).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), rounded(value))).collect(),
+        other => other.clone(),
+    }
+}

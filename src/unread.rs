@@ -2,31 +2,26 @@
 
 use std::fmt;
 
-use prost::Message as _;
+use bytes::Bytes;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use crate::wire::{self, Encoded, ReadError};
+use crate::wire::{self, Encoded, NoObject, RawStruct, ReadError};
 
-/// An object as it came in a request; only what somebody asks for is read. One from a file is brought into that form.
+/// An object inside another, in the bytes that it came in; only what somebody asks for is read.
 #[derive(Clone, Default)]
 pub struct Unread {
     /// The entries of an encoded `google.protobuf.Struct`.
-    entries: Vec<u8>,
+    entries: Bytes,
 }
 
 impl Unread {
-    /// Under this name, [`wire`]'s reader hands out an object's bytes instead of its content.
-    pub(crate) const NAME: &str = "function_asya::Unread";
-
-    /// Takes an object; anything else is not what was `expected`.
+    /// The object at a path of keys; `None` if there is nothing.
     ///
     /// # Errors
-    /// If it is no object.
-    pub(crate) fn take<'de, D: Deserializer<'de>>(deserializer: D, expected: &'static str) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(Unread::NAME, Taken { expected })
+    /// If something else stands there.
+    pub(crate) fn inside(object: &RawStruct, keys: &[&str]) -> Result<Option<Self>, NoObject> {
+        Ok(object.object_at(keys)?.map(|entries| Self { entries }))
     }
 
     /// Reads all of it.
@@ -47,7 +42,7 @@ impl Unread {
 
     /// The object where it stands, for whoever compares it.
     pub fn encoded(&self) -> Encoded<'_> {
-        Encoded::object(&self.entries)
+        Encoded::of_object(&self.entries)
     }
 
     /// What stands at a pointer such as `/metadata/name`, if it is a `T`.
@@ -61,52 +56,6 @@ impl Unread {
 impl fmt::Debug for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Unread({} bytes)", self.entries.len())
-    }
-}
-
-impl<'de> Deserialize<'de> for Unread {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Unread::take(deserializer, "a map")
-    }
-}
-
-/// Takes an object in whatever form it comes.
-struct Taken {
-    expected: &'static str,
-}
-
-impl<'de> Visitor<'de> for Taken {
-    type Value = Unread;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expected)
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Unread, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Unread, A::Error> {
-        let mut object = Value::deserialize(MapAccessDeserializer::new(&mut access))?;
-        round(&mut object);
-        let entries = wire::to_struct(&object).map_err(A::Error::custom)?.encode_to_vec();
-        Ok(Unread { entries })
-    }
-
-    fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Unread, E> {
-        Ok(Unread { entries: bytes })
-    }
-}
-
-/// Makes doubles of integers that a double does not hold exactly, as Crossplane does on the way.
-fn round(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() > 1 << 53) => {
-            *value = number.as_f64().into();
-        }
-        Value::Array(list) => list.iter_mut().for_each(round),
-        Value::Object(map) => map.values_mut().for_each(round),
-        _ => {}
     }
 }
 
@@ -184,43 +133,29 @@ impl Visitor<'_> for Is<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     #[test]
-    fn both_forms_are_read_alike() {
+    fn what_is_asked_for_is_read() {
         let object = json!({"spec": {"name": "a", "counts": [1, 2], "none": null, "inner": {"deep": true}}});
-        let wrapped = wire::to_struct(&json!({ "object": object })).expect("an object");
-        let encoded: BTreeMap<String, Unread> = wire::from_struct(&wrapped).expect("it can be read");
-        let forms: [Unread; 2] = [serde_json::from_value(object.clone()).expect("a map"), encoded["object"].clone()];
-        for form in forms {
-            assert_eq!(form.read::<Value>().expect("all of it"), object);
-            assert_eq!(form.at::<&str>("/spec/name"), Some("a"));
-            assert_eq!(form.at::<Vec<i64>>("/spec/counts"), Some(vec![1, 2]));
-            assert_eq!(form.at::<bool>("/spec/inner/deep"), Some(true));
-            assert_eq!(form.at::<bool>("/spec/inner/shallow"), None, "an unknown key");
-            assert_eq!(form.at::<i64>("/spec/name"), None, "another type");
-            assert_eq!(form.at::<&str>("/spec/name/deeper"), None, "below a text");
+        let wrapped = wire::to_struct(&json!({ "object": object, "list": [1], "nothing": null })).expect("an object");
+        let inside = Unread::inside(&wrapped, &["object"]).expect("an object").expect("it is there");
+        assert_eq!(inside.read::<Value>().expect("all of it"), object);
+        assert_eq!(inside.at::<&str>("/spec/name"), Some("a"));
+        assert_eq!(inside.at::<Vec<i64>>("/spec/counts"), Some(vec![1, 2]));
+        assert_eq!(inside.at::<bool>("/spec/inner/deep"), Some(true));
+        assert_eq!(inside.at::<bool>("/spec/inner/shallow"), None, "an unknown key");
+        assert_eq!(inside.at::<i64>("/spec/name"), None, "another type");
+        assert_eq!(inside.at::<&str>("/spec/name/deeper"), None, "below a text");
+        let deep = Unread::inside(&wrapped, &["object", "spec", "inner"]).expect("an object").expect("it is there");
+        assert_eq!(deep.read::<Value>().expect("all of it"), json!({"deep": true}));
+        for nothing in [&["nothing"][..], &["nothing", "x"], &["object", "x"], &["object", "spec", "none", "y"]] {
+            assert!(Unread::inside(&wrapped, nothing).expect("no error").is_none(), "{nothing:?}");
         }
-    }
-
-    #[test]
-    fn integers_from_files_are_rounded_as_on_the_wire() {
-        let object = json!({"counts": [9007199254740993_u64, u64::MAX, -9007199254740993_i64, 9007199254740992_u64]});
-        let read: Unread = serde_json::from_value(object).expect("a map");
-        let doubles = vec![9007199254740992.0, 18446744073709551616.0, -9007199254740992.0, 9007199254740992.0];
-        assert_eq!(read.at::<Vec<f64>>("/counts"), Some(doubles));
-    }
-
-    #[test]
-    fn only_objects_are_taken() {
-        let error = serde_json::from_value::<Unread>(json!([1])).expect_err("a list").to_string();
-        assert_eq!(error, "invalid type: sequence, expected a map");
-        let wrapped = wire::to_struct(&json!({ "object": 5 })).expect("an object");
-        let error = wire::from_struct::<BTreeMap<String, Unread>>(&wrapped).expect_err("a number").to_string();
-        assert_eq!(error, "object: invalid type: integer `5`, expected a map");
+        for other in [&["list"][..], &["list", "x"], &["object", "spec", "counts"], &["object", "spec", "name", "x"]] {
+            assert_eq!(Unread::inside(&wrapped, other).expect_err("no object"), NoObject::Other, "{other:?}");
+        }
     }
 }

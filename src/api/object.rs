@@ -1,11 +1,12 @@
 //! `kubernetes.crossplane.io/v1alpha2` Object, provider-kubernetes' wrapper, as much of it as we read.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Condition;
 use crate::inputs::{if_readable, or_default};
 use crate::unread::Unread;
+use crate::wire::{NoObject, RawStruct, ReadError, from_struct, to_struct};
 
 /// An observed Object.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -17,10 +18,42 @@ pub struct Object {
     #[serde(deserialize_with = "or_default")]
     metadata: OwnMetadata,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(skip)]
     pub spec: Unread,
     #[serde(deserialize_with = "or_default")]
     status: Status,
+}
+
+/// Where the live object stands.
+const LIVE: [&str; 3] = ["status", "atProvider", "manifest"];
+
+impl Object {
+    /// Reads an observed Object.
+    ///
+    /// # Errors
+    /// The first thing that is not what it should be, of what somebody reads.
+    pub fn read(object: &RawStruct) -> Result<Self, ReadError> {
+        let mut read: Object = from_struct(object)?;
+        match read.attach(object) {
+            // Written as nobody writes it; the same in usual form is as good.
+            Err((_, NoObject::Odd)) => {
+                let usual = to_struct(&from_struct::<Value>(object)?)?;
+                read.attach(&usual).map_err(|(keys, _)| ReadError::no_object(keys))?;
+            }
+            attached => attached.map_err(|(keys, _)| ReadError::no_object(keys))?,
+        }
+        Ok(read)
+    }
+
+    /// Takes the parts that are kept unread.
+    fn attach(&mut self, object: &RawStruct) -> Result<(), (&'static [&'static str], NoObject)> {
+        let inside = |keys: &'static [&'static str]| Unread::inside(object, keys).map_err(|why| (keys, why));
+        self.spec = inside(&["spec"])?.unwrap_or_default();
+        if let (Some(live), Some(whole)) = (&mut self.status.at_provider.manifest, inside(&LIVE)?) {
+            live.whole = whole;
+        }
+        Ok(())
+    }
 }
 
 /// The wrapper's own metadata, not the wrapped object's.
@@ -102,15 +135,20 @@ impl Object {
 
 /// A live Kubernetes object: what we ask of it is read once, the rest only to be compared. Nobody reads `managedFields`,
 /// which may be most of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, expecting = "a Kubernetes object")]
 pub struct Live {
     /// All of it.
+    #[serde(skip)]
     pub whole: Unread,
     /// Its metadata.
+    #[serde(deserialize_with = "if_readable")]
     pub metadata: LiveMetadata,
     /// Its spec.
+    #[serde(deserialize_with = "if_readable")]
     pub spec: LiveSpec,
     /// Its status.
+    #[serde(deserialize_with = "if_readable")]
     pub status: LiveStatus,
 }
 
@@ -163,24 +201,6 @@ pub struct LiveStatus {
     /// Its conditions; none if they are not what conditions are.
     #[serde(deserialize_with = "if_readable")]
     pub conditions: Vec<Condition>,
-}
-
-impl<'de> Deserialize<'de> for Live {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Parts {
-            #[serde(deserialize_with = "if_readable")]
-            metadata: LiveMetadata,
-            #[serde(deserialize_with = "if_readable")]
-            spec: LiveSpec,
-            #[serde(deserialize_with = "if_readable")]
-            status: LiveStatus,
-        }
-        let whole = Unread::take(deserializer, "a Kubernetes object")?;
-        let Parts { metadata, spec, status } = whole.read().unwrap_or_default();
-        Ok(Live { whole, metadata, spec, status })
-    }
 }
 
 #[cfg(test)]

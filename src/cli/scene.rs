@@ -13,7 +13,7 @@ use super::files::{self, Document, Stdin};
 use super::report::Files;
 use super::step::OurStep;
 use super::stop::Stop;
-use crate::api::{Object, Queue};
+use crate::api::Object;
 use crate::composed::{Composition, Step};
 use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
@@ -21,6 +21,8 @@ use crate::pipeline::compose;
 use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
+use crate::tree;
+use crate::wire::{ReadError, from_struct, to_struct};
 
 /// The annotation that names a composed resource.
 pub const RESOURCE_NAME: &str = "crossplane.io/composition-resource-name";
@@ -245,15 +247,16 @@ impl Scene {
     fn inputs(&self) -> Result<Inputs, Stop> {
         let mut observed = Observed::default();
         for (name, object) in &self.observed {
-            let wrong = |error: serde_json::Error| {
+            let wrong = |error: ReadError| {
                 Stop::unreadable(format!(
                     "error: observed resource `{name}` cannot be read: {error}\n  hint: `kubectl get -o yaml` prints what is expected\n"
                 ))
             };
+            let object = to_struct(&tree::rounded(object)).map_err(wrong)?;
             if name == crate::transport::sqs::QUEUE {
-                observed.queue = Some(Queue::deserialize(object).map_err(wrong)?);
+                observed.queue = Some(from_struct(&object).map_err(wrong)?);
             } else {
-                observed.objects.insert(name.clone(), Object::deserialize(object).map_err(wrong)?);
+                observed.objects.insert(name.clone(), Object::read(&object).map_err(wrong)?);
             }
         }
         let composite = Composite::deserialize(&self.composite).map_err(|error| {

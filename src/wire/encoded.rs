@@ -1,5 +1,6 @@
 //! Values read where they stand, one level at a time, for whoever compares them: nothing is built and nothing copied.
 
+use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::RawStruct;
@@ -66,7 +67,7 @@ impl<'a> Encoded<'a> {
     }
 
     /// An object, by its encoded entries.
-    pub fn object(entries: &'a [u8]) -> Self {
+    pub fn of_object(entries: &'a [u8]) -> Self {
         Encoded::Map(Items(entries))
     }
 
@@ -76,6 +77,16 @@ impl<'a> Encoded<'a> {
             Encoded::Map(map) => map.get(key),
             _ => None,
         })
+    }
+
+    /// The object, if it is one; `None` if it is nothing.
+    fn object(self) -> Result<Option<Items<'a>>, NoObject> {
+        match self {
+            Encoded::Map(map) => Ok(Some(map)),
+            Encoded::Nothing => Ok(None),
+            Encoded::Odd => Err(NoObject::Odd),
+            _ => Err(NoObject::Other),
+        }
     }
 
     /// The text, if it is one.
@@ -152,6 +163,18 @@ impl<'a> Items<'a> {
         Some(value())
     }
 
+    /// The value under a key, which may stand once; nothing if there is none.
+    fn only(self, key: &str) -> Result<Encoded<'a>, NoObject> {
+        let mut only = None;
+        for entry in self.messages() {
+            let (name, value) = entry.and_then(parts).ok_or(NoObject::Odd)?;
+            if name == key.as_bytes() && only.replace(Encoded::read(value)).is_some() {
+                return Err(NoObject::Odd);
+            }
+        }
+        Ok(only.unwrap_or(Encoded::Nothing))
+    }
+
     /// The entries of an object, to be found by key; none if one cannot be read.
     pub fn by_key(self) -> Option<ByKey<'a>> {
         let mut entries = SmallVec::new();
@@ -198,6 +221,15 @@ impl<'a> Iterator for Messages<'a> {
             None => self.next_unusual(),
         }
     }
+}
+
+/// Why there is no object where one is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoObject {
+    /// It stands there twice, or in pieces.
+    Odd,
+    /// Something else stands there.
+    Other,
 }
 
 /// The key and the encoded value of an entry, if it is in one piece.
@@ -296,18 +328,28 @@ impl Places {
 impl RawStruct {
     /// The value under a key, if every entry is in one piece and the key stands once.
     pub(super) fn only(&self, key: &str) -> Option<Encoded<'_>> {
+        self.only_entry(key).ok().flatten().map(|(_, value)| value)
+    }
+
+    fn only_entry(&self, key: &str) -> Result<Option<(&Bytes, Encoded<'_>)>, NoObject> {
         let mut only = None;
         for entry in self.entries() {
-            match parts(entry)? {
-                (name, value) if name == key.as_bytes() => {
-                    if only.replace(value).is_some() {
-                        return None;
-                    }
-                }
-                _ => {}
+            let (name, value) = parts(entry).ok_or(NoObject::Odd)?;
+            if name == key.as_bytes() && only.replace((entry, Encoded::read(value))).is_some() {
+                return Err(NoObject::Odd);
             }
         }
-        only.map(Encoded::read)
+        Ok(only)
+    }
+
+    /// The object at a path of keys, in the bytes that we hold; `None` if there is nothing.
+    pub(crate) fn object_at(&self, keys: &[&str]) -> Result<Option<Bytes>, NoObject> {
+        let Some((first, keys)) = keys.split_first() else { return Err(NoObject::Odd) };
+        let Some((entry, outermost)) = self.only_entry(first)? else { return Ok(None) };
+        let value = keys
+            .iter()
+            .try_fold(outermost, |value, key| value.object()?.map_or(Ok(Encoded::Nothing), |map| map.only(key)));
+        Ok(value?.object()?.map(|Items(object)| entry.slice_ref(object)))
     }
 
     /// The value at a path of keys; of keys that stand twice, the first.
@@ -395,9 +437,13 @@ mod tests {
         let twice = [&[0x0a, 5, 0x0a, 1, b'a', 0x12, 0][..], &[0x0a, 5, 0x0a, 1, b'a', 0x12, 0]].concat();
         let two = to_struct(&json!({"in": {"a": null, "b": null}})).expect("an object");
         let two = two.at(&["in"]).expect("it was written");
-        assert!(!two.equals(Encoded::object(&twice)) && !Encoded::object(&twice).equals(two));
-        let broken = Encoded::object(&[0x0a, 9, 0]);
-        assert!(!broken.equals(broken) && !Encoded::object(&[]).equals(broken) && !broken.equals(Encoded::object(&[])));
+        assert!(!two.equals(Encoded::of_object(&twice)) && !Encoded::of_object(&twice).equals(two));
+        let broken = Encoded::of_object(&[0x0a, 9, 0]);
+        assert!(
+            !broken.equals(broken)
+                && !Encoded::of_object(&[]).equals(broken)
+                && !broken.equals(Encoded::of_object(&[]))
+        );
         assert!(!Encoded::Odd.equals(Encoded::Odd));
     }
 }

@@ -57,12 +57,6 @@ impl<'de> Message<'de> {
         self.more.is_none().then_some(self.piece)
     }
 
-    /// A copy of all of it, in one piece.
-    pub fn to_vec(&self) -> Vec<u8> {
-        let more = self.more.iter().flat_map(|more| &more.0).copied();
-        std::iter::once(self.piece).chain(more).collect::<Vec<_>>().concat()
-    }
-
     /// Its fields, one after the other.
     #[inline]
     pub fn fields(&self) -> Fields<'de> {
@@ -189,10 +183,16 @@ fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), Malformed> {
 
 #[inline]
 fn take_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
-    match rest.split_first() {
-        Some((&byte, tail)) if byte < 0x80 => {
+    match rest {
+        [low @ ..0x80, tail @ ..] => {
+            let value = u64::from(*low);
             *rest = tail;
-            Ok(u64::from(byte))
+            Ok(value)
+        }
+        [low, high @ ..0x80, tail @ ..] => {
+            let value = u64::from(*low & 0x7f) | u64::from(*high) << 7;
+            *rest = tail;
+            Ok(value)
         }
         _ => take_long_varint(rest),
     }

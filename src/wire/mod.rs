@@ -24,6 +24,7 @@ mod value;
 pub mod write;
 mod writer;
 
+pub(crate) use encoded::NoObject;
 pub use encoded::{Encoded, Items, Places};
 pub use error::{ReadError, WireError, WriteError};
 pub use raw_struct::RawStruct;

@@ -5,7 +5,6 @@
 
 use std::marker::PhantomData;
 
-use prost::Message as _;
 use serde::Deserializer;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserialize, DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -16,7 +15,6 @@ use super::fields::{Fields, Message};
 use super::value::{Value, next_item};
 use super::{MAX_DEPTH, RawStruct, ReadError};
 use crate::path::Step;
-use crate::unread::Unread;
 
 /// Reads an object.
 ///
@@ -175,15 +173,10 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        match self.value {
-            _ if name != Unread::NAME => visitor.visit_newtype_struct(self),
-            Value::Struct(message) => visitor.visit_byte_buf(message.to_vec()),
-            Value::Root(object) => visitor.visit_byte_buf(object.encode_to_vec()),
-            _ => self.deserialize_any(visitor),
-        }
+        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, State};
 use super::shelf::Shelf;
 use super::{RawStruct, ReadError, from_struct};
+use crate::api::Object;
 use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline;
@@ -111,7 +112,7 @@ fn observed_resources(state: &State, unreadable: &mut Problems) -> Observed {
     let source = |name: &str| Source::Observed(name.to_owned());
     let queue = crate::transport::sqs::QUEUE;
     let objects = resources::OBJECTS.into_iter().filter_map(|name| {
-        let read = read(object(name)?, &source(name), unreadable).unwrap_or_default();
+        let read = told(Object::read(object(name)?), &source(name), unreadable).unwrap_or_default();
         Some((name.to_owned(), read))
     });
     let objects = objects.collect();

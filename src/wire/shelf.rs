@@ -66,7 +66,7 @@ struct Words(Arc<(Vec<u8>, Arc<Value>)>);
 fn known(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, but: &[&str]) -> Option<Arc<Value>> {
     let Some(Encoded::Map(said)) = said else { return None };
     let Words(words) = shelf.get(key)?;
-    let Encoded::Map(before) = Encoded::object(&words.0) else { return None };
+    let Encoded::Map(before) = Encoded::of_object(&words.0) else { return None };
     before.equal(said, but).then(|| Arc::clone(&words.1))
 }
 
