@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::node::Node;
 use crate::problem::Problems;
 use crate::wire::RawStruct;
 
@@ -122,7 +123,7 @@ pub struct Composition {
     /// The resolved spec, when the platform settings ask for that stage alone.
     pub spec: Option<Value>,
     /// What to write into the composite's status; absent beside a refusal.
-    pub status: Option<Value>,
+    pub status: Option<Node>,
     /// Our desired resources by composition-resource name.
     pub resources: BTreeMap<&'static str, Composed>,
     /// Resources that wait, and for what.

@@ -76,33 +76,49 @@ pub fn bad_name(inputs: &Inputs) -> Option<Problem> {
     Some(problem.hint("set `spec.actor` to a short name of its own"))
 }
 
+/// Where a composite says its namespace.
+#[derive(Clone, Copy)]
+enum Place {
+    Metadata,
+    Claim,
+    Label,
+}
+
+impl Place {
+    fn path(self) -> Path {
+        match self {
+            Place::Metadata => Path::keys("metadata.namespace"),
+            Place::Claim => Path::keys("spec.claimRef.namespace"),
+            Place::Label => Path::keys("metadata.labels").key("crossplane.io/claim-namespace"),
+        }
+    }
+}
+
 fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
     let Metadata { namespace, labels, .. } = &inputs.composite.metadata;
     let places = [
-        (Path::keys("metadata.namespace"), Some(namespace.as_str())),
-        (Path::keys("spec.claimRef.namespace"), Some(inputs.composite.claim.namespace.as_str())),
-        (
-            Path::keys("metadata.labels").key("crossplane.io/claim-namespace"),
-            labels.get("crossplane.io/claim-namespace").map(String::as_str),
-        ),
+        (Place::Metadata, Some(namespace)),
+        (Place::Claim, Some(&inputs.composite.claim.namespace)),
+        (Place::Label, labels.get("crossplane.io/claim-namespace")),
     ];
-    let mut said = places.into_iter().filter_map(|(path, name)| Some((path, name.filter(|name| !name.is_empty())?)));
-    let Some((path, first)) = said.next() else {
+    let mut said = places.into_iter().filter_map(|(place, name)| Some((place, name.filter(|name| !name.is_empty())?)));
+    let Some((place, first)) = said.next() else {
         let what = "the actor has no namespace: its resources have nowhere to go";
-        let problem = Problem::value(Path::keys("metadata.namespace"), Source::Nobody, what);
+        let problem = Problem::value(Place::Metadata.path(), Source::Nobody, what);
         problems.push(problem.hint("a composite names its claim in `spec.claimRef`; for a file, give `-n NAMESPACE`"));
         return None;
     };
     for (other, name) in said.filter(|(_, name)| *name != first) {
-        let what = format!("says namespace {name:?}, but {path} says {first:?}");
-        problems
-            .push(Problem::value(other, Source::Actor, what).hint("an actor lives in one namespace; make them agree"));
+        let what = format!("says namespace {name:?}, but {} says {first:?}", place.path());
+        problems.push(
+            Problem::value(other.path(), Source::Actor, what).hint("an actor lives in one namespace; make them agree"),
+        );
     }
     if !is_dns_label(first) {
-        problems.push(Problem::value(path, Source::Actor, format!("{first:?} is no namespace's name")));
+        problems.push(Problem::value(place.path(), Source::Actor, format!("{first:?} is no namespace's name")));
         return None;
     }
-    Some(first.to_owned())
+    Some(first.clone())
 }
 
 fn long_queue(identity: &Identity) -> Problem {

@@ -18,8 +18,11 @@ pub const PLATFORM_KEY: &str = "platform";
 
 /// The key under which a flavor is asked for.
 pub fn flavor_key(name: &str) -> String {
-    format!("flavor-{name}")
+    [FLAVOR, name].concat()
 }
+
+/// What the keys of flavors begin with.
+pub const FLAVOR: &str = "flavor-";
 
 /// Everything one call knows, from a gRPC request or from files.
 #[derive(Clone, Debug, Default)]
@@ -219,6 +222,14 @@ pub struct Observed {
     pub queue: Option<Queue>,
     /// The wrapped Kubernetes objects, by composition-resource name.
     pub objects: BTreeMap<String, Object>,
+}
+
+impl Inputs {
+    /// What was found when the flavor of this name was asked for; `None` if it was not asked for yet.
+    pub fn flavor(&self, name: &str) -> Option<&[EnvironmentConfig]> {
+        let is_it = |key: &str| key.strip_prefix(FLAVOR) == Some(name);
+        self.required.iter().find(|(key, _)| is_it(key)).map(|(_, found)| found.as_slice())
+    }
 }
 
 impl Observed {

@@ -28,7 +28,7 @@ pub fn compose(inputs: &Inputs) -> Step {
     let mut found = Findings::default();
     let names = listed_flavors(inputs, &mut found);
     let requirements = requirements(inputs, &names);
-    if lacks(inputs, &requirements) {
+    if lacks(inputs, &names) {
         if !inputs.cannot_ask {
             return Step::Ask(requirements);
         }
@@ -41,11 +41,12 @@ pub fn compose(inputs: &Inputs) -> Step {
 /// True if something has to be asked for first. What is observed or desired so far makes no difference.
 pub fn asks(inputs: &Inputs) -> bool {
     let names = listed_flavors(inputs, &mut Findings::default());
-    !inputs.cannot_ask && lacks(inputs, &requirements(inputs, &names))
+    !inputs.cannot_ask && lacks(inputs, &names)
 }
 
-fn lacks(inputs: &Inputs, requirements: &Requirements) -> bool {
-    !requirements.keys().all(|key| inputs.required.contains_key(key))
+fn lacks(inputs: &Inputs, names: &[String]) -> bool {
+    let settings = platform::config_name(inputs).is_some() && !inputs.required.contains_key(PLATFORM_KEY);
+    settings || names.iter().any(|name| inputs.flavor(name).is_none())
 }
 
 /// The valid flavor names of the actor, each once, in its order.
@@ -165,7 +166,7 @@ impl Call<'_> {
 
     /// All that the design is made from.
     fn brief(&self, identity: &Identity, platform: &Arc<Platform>, url: Option<&str>) -> Brief {
-        let flavors = self.names.iter().filter_map(|name| self.inputs.required.get(&flavor_key(name))?.first());
+        let flavors = self.names.iter().filter_map(|name| self.inputs.flavor(name)?.first());
         Brief {
             identity: identity.clone(),
             labels: self.inputs.composite.metadata.labels.clone(),
@@ -226,8 +227,7 @@ impl Call<'_> {
 
     /// The deprecated flavors among those listed, each with what its owner says of it.
     fn deprecated(&self) -> Vec<(&str, &str)> {
-        let configs =
-            self.names.iter().filter_map(|name| Some((name, self.inputs.required.get(&flavor_key(name))?.first()?)));
+        let configs = self.names.iter().filter_map(|name| Some((name, self.inputs.flavor(name)?.first()?)));
         let old = configs.filter(|(_, config)| {
             config.metadata.labels.get("asya.sh/deprecated").is_some_and(|value| value == "true")
         });
@@ -240,7 +240,7 @@ impl Call<'_> {
 
     /// The flavors that do not exist, in the words people know.
     fn missing(&self) -> Option<Problem> {
-        let absent = |name: &&String| self.inputs.required.get(&flavor_key(name)).is_none_or(Vec::is_empty);
+        let absent = |name: &&String| self.inputs.flavor(name).is_none_or(<[_]>::is_empty);
         let missing: Vec<&str> = self.names.iter().filter(absent).map(String::as_str).collect();
         let written = self.inputs.composite.spec.get("flavors").and_then(Value::as_array);
         let listed: BTreeSet<_> = written.into_iter().flatten().filter_map(Value::as_str).collect();

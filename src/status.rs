@@ -1,17 +1,16 @@
 //! Status, conditions and readiness, summed up from what is observed.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use crate::api::{Condition, condition, is_true, when_false};
 use crate::composed::{Plan, Reason, Truth, Verdict};
 use crate::inputs::{Composite, Observed};
+use crate::node::{Node, map};
 use crate::resources::live::Applied;
 use crate::resources::{
     DEPLOYMENT, OBJECTS, SCALED_OBJECT, SERVICE_ACCOUNT, TRIGGER_AUTHENTICATION, deployment, manifest, queue,
     scaledobject, serviceaccount,
 };
-use crate::tree;
-use std::collections::BTreeMap;
 
 /// The types of our conditions, in the order they are written.
 pub const CONDITIONS: [&str; 5] = [SPEC_ACCEPTED, FLAVORS_RESOLVED, TRANSPORT_READY, SCALING_READY, WORKLOAD_READY];
@@ -34,6 +33,8 @@ pub struct View<'a> {
     plans: Option<&'a BTreeMap<&'static str, Plan>>,
     scaling: Option<bool>,
     applied: [Applied<'a>; OBJECTS.len()],
+    /// Queue, scaling and workload.
+    parts: [Part; 3],
 }
 
 /// One part of the infrastructure.
@@ -66,51 +67,48 @@ impl<'a> View<'a> {
             };
             Applied::read(observed.objects.get(name), emitted)
         });
-        Self { composite, observed, plans, scaling, applied }
+        let unread = |kind| Part { ready: false, verdict: not_observed(kind) };
+        let parts = [TRANSPORT_READY, SCALING_READY, WORKLOAD_READY].map(unread);
+        let mut view = Self { composite, observed, plans, scaling, applied, parts };
+        if !observed.is_empty() || plans.is_some() {
+            view.parts = [view.transport(), view.scaling(), view.workload()];
+        }
+        view
     }
 
     /// TransportReady, ScalingReady and WorkloadReady.
     pub fn verdicts(&self) -> [Verdict; 3] {
-        if self.observed.is_empty() && self.plans.is_none() {
-            return [TRANSPORT_READY, SCALING_READY, WORKLOAD_READY].map(not_observed);
-        }
-        [self.transport(), self.scaling(), self.workload()].map(|part| part.verdict)
+        [0, 1, 2].map(|part| self.parts[part].verdict.clone())
     }
 
     /// What to write into the composite's status, besides what the caller adds.
-    pub fn status(&self, actor: &str, platform_config: Option<&str>) -> Value {
-        let parts = [self.transport(), self.scaling(), self.workload()];
-        let part = |part: &Part| json!({"ready": part.ready, "message": part.verdict.message});
-        tree::object([
-            ("phase", Some(self.phase(&parts).into())),
-            ("actor", Some(actor.into())),
-            ("queueUrl", self.queue_url().and_then(tree::text)),
-            ("queueIdentifier", self.queue_identifier().and_then(tree::text)),
-            ("platformConfig", platform_config.and_then(tree::text)),
-            (
-                "infrastructure",
-                Some(json!({"queue": part(&parts[0]), "keda": part(&parts[1]), "workload": self.counts(&parts[2])})),
-            ),
-        ])
+    pub fn status(&self, actor: &str, platform_config: Option<&str>) -> Node {
+        let [queue, keda, workload] = &self.parts;
+        let part = |part: &Part| map! { "ready" => part.ready, "message" => &part.verdict.message };
+        map! {
+            "phase" => self.phase(),
+            "actor" => actor.to_owned(),
+            "queueUrl" => self.queue_url().map(Node::text),
+            "queueIdentifier" => self.queue_identifier().map(Node::text),
+            "platformConfig" => platform_config.map(Node::text),
+            "infrastructure" => map! { "queue" => part(queue), "keda" => part(keda), "workload" => self.counts(workload) },
+        }
     }
 
-    fn counts(&self, workload: &Part) -> Value {
+    fn counts(&self, workload: &Part) -> Node {
         let live = self.observed.objects.get(DEPLOYMENT).and_then(|object| object.live());
-        tree::object([
-            ("ready", Some(workload.ready.into())),
-            ("replicas", live.map(|live| deployment::wanted(live).into())),
-            (
-                "readyReplicas",
-                live.and_then(|live| deployment::counted(live, live.status.ready_replicas)).map(Value::from),
-            ),
-            ("message", Some(workload.verdict.message.as_str().into())),
-        ])
+        map! {
+            "ready" => workload.ready,
+            "replicas" => live.map(deployment::wanted),
+            "readyReplicas" => live.and_then(|live| deployment::counted(live, live.status.ready_replicas)),
+            "message" => &workload.verdict.message,
+        }
     }
 
-    fn phase(&self, parts: &[Part; 3]) -> &'static str {
+    fn phase(&self) -> &'static str {
         let live = self.observed.objects.get(DEPLOYMENT).and_then(|object| object.live());
         let replicas = live.map_or(0, deployment::wanted);
-        match parts.iter().all(|part| part.ready) {
+        match self.parts.iter().all(|part| part.ready) {
             true if replicas > 0 => "Ready",
             true if self.scaling == Some(true) => "Napping",
             _ => "Creating",

@@ -10,6 +10,7 @@ use common::play;
 use common::report::Report;
 use function_asya::cli::simulate::{self, End};
 use function_asya::composed::Composition;
+use function_asya::node::Node;
 use function_asya::path::{Path, Step};
 use function_asya::resolve::layers::SPEC;
 use function_asya::schema::Schema;
@@ -67,13 +68,14 @@ fn every_status_and_resolved_spec_is_one_that_the_xrd_declares() {
     let mut report = Report::default();
     for (name, answer) in ANSWERS.iter() {
         report.look();
-        let parts = [("status", &*STATUS, &answer.status), ("spec", &*SPEC, &answer.spec)];
+        let parts =
+            [("status", &*STATUS, answer.status.as_ref().map(Node::to_value)), ("spec", &*SPEC, answer.spec.clone())];
         for (part, schema, value) in parts {
             let Some(value) = value else { continue };
-            for breach in schema.breaches(value, &Path::root(), &|_| false) {
+            for breach in schema.breaches(&value, &Path::root(), &|_| false) {
                 report.fail(name, format!("{part}: {breach}"));
             }
-            report.equal(name, &format!("{part} without nulls"), &*tree::without_nulls(value), value);
+            report.equal(name, &format!("{part} without nulls"), &*tree::without_nulls(&value), &value);
         }
     }
     report.end();

@@ -99,7 +99,8 @@ fn no_story_is_refused_or_waits_and_all_can_become_ready() {
             continue;
         }
         report.same(&case.name, "problems", "", &problems.to_string());
-        let phase = played.composition.status.as_ref().and_then(|status| status["phase"].as_str()).unwrap_or_default();
+        let phase =
+            played.composition.status.as_ref().and_then(|status| status.at(&["phase"])?.as_str()).unwrap_or_default();
         let wanted: &[&str] =
             if case.name.ends_with("-ready") { &["Ready"] } else { &["Creating", "Ready", "Napping"] };
         if !wanted.contains(&phase) {

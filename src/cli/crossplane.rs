@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::scene::{RESOURCE_NAME, Scene};
 use crate::composed::{Composition, Severity};
+use crate::node::Node;
 use crate::tree;
 use crate::wire::RawStruct;
 
@@ -42,7 +43,7 @@ pub fn documents(scene: &Scene, composition: &Composition, results: bool) -> Vec
 
 /// The composite with its status and conditions; with its spec when that is what was resolved.
 fn composite(scene: &Scene, composition: &Composition) -> Value {
-    let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
+    let mut status = composition.status.as_ref().map_or_else(|| json!({}), Node::to_value);
     status["conditions"] = Value::Array(conditions(composition));
     tree::object([
         ("apiVersion", scene.composite.get("apiVersion").cloned()),

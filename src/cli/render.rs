@@ -53,7 +53,7 @@ impl Render {
     /// What waits for what, and how to see it all the same.
     fn remarks(&self, composition: &Composition) -> String {
         let mut text = String::new();
-        let phase = composition.status.as_ref().and_then(|status| status.get("phase")?.as_str());
+        let phase = composition.status.as_ref().and_then(|status| status.at(&["phase"])?.as_str());
         if phase == Some("Waiting") {
             let waiting = composition.conditions.iter().find(|verdict| {
                 verdict.reason == "FlavorNotFound"

@@ -6,6 +6,7 @@ use super::crossplane;
 use super::scene::{RESOURCE_NAME, Scene};
 use super::stop::Stop;
 use crate::composed::Composition;
+use crate::node::Node;
 use crate::resources::{self, DEPLOYMENT, SCALED_OBJECT};
 use crate::transport::sqs;
 use crate::tree;
@@ -64,7 +65,7 @@ impl World {
                 .observed
                 .insert((*name).to_owned(), self.report(name, &composed.object.to_value(), before, composition));
         }
-        let mut status = composition.status.clone().unwrap_or_else(|| json!({}));
+        let mut status = composition.status.as_ref().map_or_else(|| json!({}), Node::to_value);
         status["conditions"] = Value::Array(crossplane::conditions(composition));
         scene.composite["status"] = status;
     }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use super::Call;
 use super::outcome::{cut, verdict};
 use crate::composed::{Composition, Notice, Severity, Truth, Verdict};
 use crate::identity;
+use crate::node::map;
 use crate::platform;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resolve::layers::Findings;
@@ -26,14 +25,14 @@ impl Call<'_> {
             verdict(FLAVORS_RESOLVED, Truth::False, "FlavorNotFound", &missing.what),
         ];
         conditions.extend(self.view(None, None).verdicts());
-        let mut status =
-            Map::from_iter([("phase".to_owned(), "Waiting".into()), ("actor".to_owned(), actor.as_str().into())]);
-        if let Some(config) = platform::config_in_use(self.inputs) {
-            status.insert("platformConfig".to_owned(), config.into());
-        }
+        let status = map! {
+            "phase" => "Waiting",
+            "actor" => actor,
+            "platformConfig" => platform::config_in_use(self.inputs).map(str::to_owned),
+        };
         let mut composition = self.composition(found, conditions, LOOK_AGAIN);
         composition.tell(Severity::Normal, missing.what);
-        composition.status = Some(Value::Object(status));
+        composition.status = Some(status);
         composition.hold = true;
         composition
     }

@@ -14,7 +14,7 @@ pub mod tables;
 use field::Field;
 use layers::{Findings, Layer, SPEC};
 
-use crate::inputs::{Inputs, flavor_key};
+use crate::inputs::Inputs;
 use crate::path::{Path, Step};
 use crate::platform::Platform;
 use crate::problem::{Problem, Problems, Source};
@@ -45,7 +45,7 @@ pub struct Resolved<'a> {
 pub fn gather(inputs: &Inputs, names: &[String], platform: &Platform, found: &mut Findings) -> Layers {
     let mut flavors = Vec::new();
     for name in names {
-        if let Some(config) = inputs.required.get(&flavor_key(name)).and_then(|items| items.first()) {
+        if let Some(config) = inputs.flavor(name).and_then(<[_]>::first) {
             flavors.push(layers::flavor(flavors.len() + 1, name, config, platform, found));
         }
     }

@@ -9,7 +9,7 @@ use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, Stat
 use super::shelf::Shelf;
 use super::{RawStruct, ReadError, from_struct};
 use crate::api::Object;
-use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
+use crate::inputs::{Composite, EnvironmentConfig, FLAVOR, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline;
 use crate::problem::{Kind, Problem, Problems, Source};
@@ -94,9 +94,9 @@ fn check_desired(request: &RunFunctionRequest, unreadable: &mut Problems) {
 fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap<String, Vec<EnvironmentConfig>> {
     let older = request.extra_resources.iter();
     let answers: BTreeMap<&String, &Resources> = older.chain(&request.required_resources).collect();
-    let ours = answers.into_iter().filter(|(key, _)| key.as_str() == PLATFORM_KEY || key.starts_with("flavor-"));
+    let ours = answers.into_iter().filter(|(key, _)| key.as_str() == PLATFORM_KEY || key.starts_with(FLAVOR));
     ours.map(|(key, answer)| {
-        let source = match key.strip_prefix("flavor-") {
+        let source = match key.strip_prefix(FLAVOR) {
             Some(name) => Source::Flavor(name.to_owned()),
             None => Source::Platform(key.clone()),
         };

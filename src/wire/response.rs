@@ -1,6 +1,6 @@
 //! From a [`Step`] to a RunFunctionResponse. What is not ours passes through as the bytes it came in.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::proto::v1::{
     self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest,
@@ -8,6 +8,7 @@ use super::proto::v1::{
 };
 use super::{RawStruct, WriteError, from_struct, to_struct};
 use crate::composed::{self, Composition, Notice, Step, Truth, Verdict};
+use crate::node::{Node, map};
 use crate::tree;
 
 /// The group and version of the EnvironmentConfigs that are asked for.
@@ -90,10 +91,8 @@ fn overlaid(
     request: &RunFunctionRequest,
     composition: &Composition,
 ) -> Result<RawStruct, WriteError> {
-    let mut object = before.and_then(|before| from_struct::<Value>(before).ok()).unwrap_or_else(|| kind_of(request));
-    if !object.is_object() {
-        object = kind_of(request);
-    }
+    let before = before.and_then(|before| from_struct::<Value>(before).ok()).filter(Value::is_object);
+    let Some(mut object) = before else { return to_struct(&new(request, composition)) };
     if let Some(status) = &composition.status {
         tree::overlay(&mut object, &json!({"status": status}));
     }
@@ -103,16 +102,16 @@ fn overlaid(
     to_struct(&object)
 }
 
-/// The observed composite's kind, which a desired one needs.
-fn kind_of(request: &RunFunctionRequest) -> Value {
+/// A desired composite that nobody has desired before: it needs the observed one's kind.
+fn new(request: &RunFunctionRequest, composition: &Composition) -> Node {
     let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
-    let observed = composite.and_then(|composite| from_struct::<Kind>(composite).ok()).unwrap_or_default();
-    let told = [("apiVersion", observed.api_version), ("kind", observed.kind)];
-    Value::Object(
-        told.into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), Value::String(value?))))
-            .collect::<Map<_, _>>(),
-    )
+    let Kind { api_version, kind } = composite.and_then(|composite| from_struct(composite).ok()).unwrap_or_default();
+    map! {
+        "apiVersion" => api_version,
+        "kind" => kind,
+        "spec" => composition.spec.as_ref(),
+        "status" => composition.status.clone(),
+    }
 }
 
 #[derive(Default, serde::Deserialize)]

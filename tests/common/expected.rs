@@ -4,6 +4,7 @@ use std::fs;
 
 use function_asya::cli::{crossplane, print};
 use function_asya::composed::Severity;
+use function_asya::node::Node;
 use function_asya::problem::Problems;
 use function_asya::resources;
 use serde_json::Value;
@@ -85,7 +86,7 @@ fn said(played: &Played, file: &str) -> String {
             .map(|result| format!("{}: {}\n", name(result.severity), result.message))
             .collect(),
         "status.yaml" => {
-            let mut status = composition.status.clone().unwrap_or_else(|| serde_json::json!({}));
+            let mut status = composition.status.as_ref().map_or_else(|| serde_json::json!({}), Node::to_value);
             status["conditions"] = Value::Array(crossplane::conditions(composition));
             document(&status)
         }
