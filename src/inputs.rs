@@ -30,7 +30,7 @@ pub struct Inputs {
     /// The observed XAsyncActor.
     pub composite: Composite,
     /// The `input` of the Composition's step; absent means built-in settings.
-    pub input: Option<Value>,
+    pub input: Option<Arc<Value>>,
     /// The answers to what was asked for, by key. A key that is absent was not asked yet; an empty list means there is no such object.
     pub required: BTreeMap<String, Vec<EnvironmentConfig>>,
     /// The composed resources of ours that exist.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::composed::{Composed, Composition, Plan, Requirements, Step, Truth, Verdict};
 use crate::design::{self, Brief, Known};
 use crate::identity::{self, Identity};
-use crate::inputs::{Inputs, PLATFORM_KEY, flavor_key};
+use crate::inputs::{EnvironmentConfig, Inputs, PLATFORM_KEY, flavor_key};
 use crate::names;
 use crate::path::Path;
 use crate::platform::{self, Platform};
@@ -126,7 +126,8 @@ impl Call<'_> {
             return self.refuse(found);
         }
         let whereabouts = transport::whereabouts(Broker::Sqs, &self.inputs.composite, &self.inputs.observed);
-        let brief = identity.as_ref().map(|identity| self.brief(identity, &platform, whereabouts.url()));
+        let flavors: Vec<_> = self.flavors().map(|(_, config)| &config.data).collect();
+        let brief = identity.as_ref().map(|identity| self.brief(identity, &platform, &flavors, whereabouts.url()));
         let known = || brief.as_ref().filter(|_| self.recurs(&found)).and_then(Known::from);
         if let (Some(identity), Some(known)) = (&identity, known()) {
             return self.build(found, &platform, identity, &whereabouts, &known);
@@ -147,7 +148,7 @@ impl Call<'_> {
             return self.hand_over(found, &platform, &layers, resolved);
         }
         let (Some(identity), Some(brief)) = (&identity, brief) else { return self.refuse(found) };
-        match design::design(identity, &resolved.spec, &platform, &brief.labels, whereabouts.url()) {
+        match design::design(identity, &resolved.spec, &platform, brief.labels, whereabouts.url()) {
             Err(problems) => {
                 found.problems.extend(problems);
                 self.refuse(found)
@@ -165,17 +166,21 @@ impl Call<'_> {
     }
 
     /// All that the design is made from.
-    fn brief(&self, identity: &Identity, platform: &Arc<Platform>, url: Option<&str>) -> Brief {
-        let flavors = self.names.iter().filter_map(|name| self.inputs.flavor(name)?.first());
-        Brief {
-            identity: identity.clone(),
-            labels: self.inputs.composite.metadata.labels.clone(),
-            spec: Arc::clone(&self.inputs.composite.spec),
-            flavors: flavors.map(|config| Arc::clone(&config.data)).collect(),
-            platform: Arc::clone(platform),
-            url: url.map(str::to_owned),
-            strict: self.inputs.strict,
-        }
+    fn brief<'b>(
+        &'b self,
+        identity: &'b Identity,
+        platform: &'b Arc<Platform>,
+        flavors: &'b [&'b Arc<Value>],
+        url: Option<&'b str>,
+    ) -> Brief<'b> {
+        let Inputs { composite, strict, .. } = self.inputs;
+        let labels = &composite.metadata.labels;
+        Brief { identity, labels, spec: &composite.spec, flavors, platform, url, strict: *strict }
+    }
+
+    /// The flavors that were found, in the order in which the actor lists them.
+    fn flavors(&self) -> impl Iterator<Item = (&str, &EnvironmentConfig)> {
+        self.names.iter().filter_map(|name| Some((name.as_str(), self.inputs.flavor(name)?.first()?)))
     }
 
     /// True if a design is all that is wanted, and may be known already.
@@ -227,13 +232,12 @@ impl Call<'_> {
 
     /// The deprecated flavors among those listed, each with what its owner says of it.
     fn deprecated(&self) -> Vec<(&str, &str)> {
-        let configs = self.names.iter().filter_map(|name| Some((name, self.inputs.flavor(name)?.first()?)));
-        let old = configs.filter(|(_, config)| {
+        let old = self.flavors().filter(|(_, config)| {
             config.metadata.labels.get("asya.sh/deprecated").is_some_and(|value| value == "true")
         });
         old.map(|(name, config)| {
             let message = config.metadata.annotations.get("asya.sh/deprecation-message");
-            (name.as_str(), message.map_or("", String::as_str))
+            (name, message.map_or("", String::as_str))
         })
         .collect()
     }

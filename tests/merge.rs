@@ -79,7 +79,7 @@ impl Row {
                 spec[field] = value.into();
             }
         }
-        let mut inputs = Inputs { input: Some(self.settings.clone()), strict: true, ..Inputs::default() };
+        let mut inputs = Inputs { input: Some(self.settings.clone().into()), strict: true, ..Inputs::default() };
         inputs.composite.spec = as_read(&spec).into();
         for (name, data) in &self.flavors.0 {
             let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };

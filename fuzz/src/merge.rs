@@ -63,7 +63,7 @@ fn merged(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Optio
 }
 
 fn inputs(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Inputs {
-    let mut inputs = Inputs { input: Some(settings.clone()), ..Inputs::default() };
+    let mut inputs = Inputs { input: Some(settings.clone().into()), ..Inputs::default() };
     inputs.composite = serde_json::from_value(json!({"spec": actor})).expect("a spec is any value");
     for (name, data) in flavors {
         let mut config = EnvironmentConfig { data: data.clone().into(), ..EnvironmentConfig::default() };

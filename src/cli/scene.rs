@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -262,7 +263,7 @@ impl Scene {
         let composite = Composite::deserialize(&self.composite).map_err(|error| {
             Stop::unreadable(format!("error: {}: the actor cannot be read: {error}\n", self.actor.file))
         })?;
-        Ok(Inputs { composite, input: self.input.clone(), observed, strict: true, ..Inputs::default() })
+        Ok(Inputs { composite, input: self.input.clone().map(Arc::new), observed, strict: true, ..Inputs::default() })
     }
 
     fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {

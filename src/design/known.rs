@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use smallvec::SmallVec;
 
 use super::Design;
 use crate::identity::Identity;
@@ -19,40 +18,64 @@ const MOST: usize = 8 * 1024 * 1024;
 /// The designs of this process. What is in it saves work and changes no answer.
 pub static DESIGNS: Memory<Known> = Memory::new(MOST);
 
-/// Everything that a design is made from. Words that came before are shared ([`crate::wire::request`]), so two briefs are
-/// equal if they hold the same ones, not if they hold equal ones.
-#[derive(Clone, Debug)]
-pub struct Brief {
+/// Everything that a design is made from. Words that came before are shared ([`crate::wire::request`]), so it holds for
+/// the same ones, not for equal ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief<'a> {
     /// Who the actor is.
-    pub identity: Identity,
+    pub identity: &'a Identity,
     /// The labels of its composite.
-    pub labels: BTreeMap<String, String>,
+    pub labels: &'a BTreeMap<String, String>,
     /// Its own spec.
-    pub spec: Arc<Value>,
+    pub spec: &'a Arc<Value>,
     /// What its flavors say, in the order it lists them.
-    pub flavors: SmallVec<[Arc<Value>; 4]>,
+    pub flavors: &'a [&'a Arc<Value>],
     /// The settings of the installation.
-    pub platform: Arc<Platform>,
+    pub platform: &'a Arc<Platform>,
     /// Where its queue is.
-    pub url: Option<String>,
+    pub url: Option<&'a str>,
     /// Unknown fields of the actor are problems.
     pub strict: bool,
 }
 
-impl PartialEq for Brief {
-    fn eq(&self, other: &Self) -> bool {
-        let Brief { identity, labels, spec, flavors, platform, url, strict } = self;
-        Arc::ptr_eq(spec, &other.spec)
-            && Arc::ptr_eq(platform, &other.platform)
-            && flavors.len() == other.flavors.len()
-            && flavors.iter().zip(&other.flavors).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
-            && (identity, labels, url, strict) == (&other.identity, &other.labels, &other.url, &other.strict)
+/// A brief that is kept.
+#[derive(Debug)]
+struct Kept {
+    identity: Identity,
+    labels: BTreeMap<String, String>,
+    spec: Arc<Value>,
+    flavors: Vec<Arc<Value>>,
+    platform: Arc<Platform>,
+    url: Option<String>,
+    strict: bool,
+}
+
+impl Kept {
+    fn new(brief: Brief<'_>) -> Self {
+        Self {
+            identity: brief.identity.clone(),
+            labels: brief.labels.clone(),
+            spec: Arc::clone(brief.spec),
+            flavors: brief.flavors.iter().copied().map(Arc::clone).collect(),
+            platform: Arc::clone(brief.platform),
+            url: brief.url.map(str::to_owned),
+            strict: brief.strict,
+        }
+    }
+
+    fn is(&self, brief: &Brief<'_>) -> bool {
+        let Brief { identity, labels, spec, flavors, platform, url, strict } = brief;
+        Arc::ptr_eq(&self.spec, spec)
+            && Arc::ptr_eq(&self.platform, platform)
+            && self.flavors.len() == flavors.len()
+            && self.flavors.iter().zip(*flavors).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+            && (&self.identity, &self.labels, self.url.as_deref(), &self.strict) == (*identity, *labels, *url, strict)
     }
 }
 
 /// A design, and what it was made from.
 #[derive(Clone, Debug)]
-pub struct Known(Arc<(Brief, Design, Problems)>);
+pub struct Known(Arc<(Kept, Design, Problems)>);
 
 impl Known {
     /// The design, and what was doubtful about the words it was made from.
@@ -61,13 +84,13 @@ impl Known {
     }
 
     /// What is known from this brief.
-    pub fn from(brief: &Brief) -> Option<Self> {
-        DESIGNS.get(&key(&brief.identity)).filter(|known| known.0.0 == *brief)
+    pub fn from(brief: &Brief<'_>) -> Option<Self> {
+        DESIGNS.get(&key(brief.identity)).filter(|known| known.0.0.is(brief))
     }
 
     /// A new design.
-    pub fn new(brief: Brief, design: Design, warnings: Problems) -> Self {
-        Self(Arc::new((brief, design, warnings)))
+    pub fn new(brief: Brief<'_>, design: Design, warnings: Problems) -> Self {
+        Self(Arc::new((Kept::new(brief), design, warnings)))
     }
 
     /// Keeps it for the actor's next call.
@@ -76,10 +99,10 @@ impl Known {
         let labels: usize =
             brief.labels.iter().map(|(key, value)| key.len() + value.len() + 2 * size_of::<String>()).sum();
         let warnings: usize = warnings.iter().map(|warning| size_of_val(warning) + warning.what.len()).sum();
-        DESIGNS.put(&key(&brief.identity), self.clone(), size_of::<Brief>() + labels + warnings + design.bytes());
+        DESIGNS.put(&key(&brief.identity), self.clone(), size_of::<Kept>() + labels + warnings + design.bytes());
     }
 }
 
 fn key(identity: &Identity) -> String {
-    format!("{}/{}", identity.namespace, identity.actor)
+    [&*identity.namespace, &*identity.actor].join("/")
 }

@@ -121,7 +121,7 @@ pub fn lint(
     config: Option<&EnvironmentConfig>,
 ) -> Vec<Finding> {
     let settings = Inputs {
-        input: input.cloned(),
+        input: input.cloned().map(Arc::new),
         required: config.map(|config| (PLATFORM_KEY.to_owned(), vec![config.clone()])).into_iter().collect(),
         ..Inputs::default()
     };

@@ -1,11 +1,12 @@
 //! The three layers of the settings, each checked for itself, and what they make together.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
 use super::{Image, Platform, defaults, rules, unknown};
 use crate::inputs::{Inputs, PLATFORM_KEY};
+use crate::memory::Memory;
 use crate::names::is_object_name;
 use crate::path::Path;
 use crate::problem::{Kind, Problem, Problems, Source};
@@ -69,29 +70,33 @@ pub fn layers(inputs: &Inputs) -> (Vec<Layer>, Problems) {
 /// # Errors
 /// One [`Problem`] of kind [`Kind::Platform`] for each unknown key and each bad value.
 pub fn settle(inputs: &Inputs) -> Result<Arc<Platform>, Problems> {
-    static LAST: Mutex<Option<Settled>> = Mutex::new(None);
     let lost = lost_config(inputs);
     let config = inputs.required.get(PLATFORM_KEY).and_then(|items| items.first()).map(|config| &config.data);
-    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    let same =
-        last().as_ref().filter(|last| lost.is_none() && last.is_of(inputs, config)).map(|last| last.platform.clone());
-    if let Some(platform) = same {
-        return Ok(platform);
+    let name = config_name(inputs).unwrap_or_default();
+    if let Some(settled) = SETTLED.get(name).filter(|settled| lost.is_none() && settled.is_of(inputs, config)) {
+        return Ok(settled.platform);
     }
     let platform = Arc::new(settle_anew(inputs, lost)?);
     let settled = Settled { input: inputs.input.clone(), config: config.cloned(), platform: Arc::clone(&platform) };
-    *last() = Some(settled);
+    SETTLED.put(name, settled, Settled::BYTES);
     Ok(platform)
 }
 
-/// The settings of the call before: nearly every call brings the same.
+/// The settings of the calls before, by the EnvironmentConfig that the input names: nearly every call brings the same.
+static SETTLED: Memory<Settled> = Memory::new(64 * Settled::BYTES);
+
+/// Settings, and the words that they come from.
+#[derive(Clone)]
 struct Settled {
-    input: Option<Value>,
+    input: Option<Arc<Value>>,
     config: Option<Arc<Value>>,
     platform: Arc<Platform>,
 }
 
 impl Settled {
+    /// About what settings take, in bytes.
+    const BYTES: usize = 8 * 1024;
+
     /// True if these settings come from the same words.
     fn is_of(&self, inputs: &Inputs, config: Option<&Arc<Value>>) -> bool {
         self.input == inputs.input && self.config.as_ref() == config

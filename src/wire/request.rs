@@ -26,7 +26,7 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     let mut inputs = Inputs {
         composite: told(SHELF.composite(composite), &Source::Actor, &mut unreadable)
             .unwrap_or_else(|| only_flavors(composite)),
-        input: request.input.as_ref().and_then(|input| read(input, &Source::Input, &mut unreadable)),
+        input: request.input.as_ref().and_then(|input| told(SHELF.input(input), &Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
         cannot_ask: cannot_ask(request),
         ttl,

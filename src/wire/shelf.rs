@@ -15,6 +15,8 @@ use crate::memory::Memory;
 pub(super) struct Shelf {
     /// The data of EnvironmentConfigs, by the key under which they were asked for.
     configs: Memory<Words>,
+    /// The inputs of Compositions' steps, by the EnvironmentConfig that they name.
+    inputs: Memory<Words>,
     /// The specs of actors, by name.
     specs: Memory<Words>,
 }
@@ -22,13 +24,16 @@ pub(super) struct Shelf {
 /// How much memory EnvironmentConfigs may take, in bytes: some hundred flavors.
 const CONFIGS: usize = 2 * 1024 * 1024;
 
+/// How much memory inputs may take, in bytes.
+const INPUTS: usize = 512 * 1024;
+
 /// How much memory specs may take, in bytes: those of some hundred actors.
 const SPECS: usize = 4 * 1024 * 1024;
 
 impl Shelf {
     /// With nothing in it.
     pub const fn new() -> Self {
-        Self { configs: Memory::new(CONFIGS), specs: Memory::new(SPECS) }
+        Self { configs: Memory::new(CONFIGS), inputs: Memory::new(INPUTS), specs: Memory::new(SPECS) }
     }
 
     /// Reads an EnvironmentConfig. The answer is the same whatever is on the shelf.
@@ -40,6 +45,19 @@ impl Shelf {
         }
         let read: EnvironmentConfig = from_struct(object)?;
         keep(&self.configs, key, said, &read.data);
+        Ok(read)
+    }
+
+    /// Reads the input of the Composition's step. The answer is the same whatever is on the shelf.
+    pub fn input(&self, object: &RawStruct) -> Result<Arc<Value>, ReadError> {
+        let name = object.at(&["environmentConfig"]).and_then(Encoded::as_str).unwrap_or_default();
+        let entries = prost::Message::encode_to_vec(object);
+        let said = Some(Encoded::of_object(&entries));
+        if let Some(input) = known(&self.inputs, name, said, &[]) {
+            return Ok(input);
+        }
+        let read = Arc::new(from_struct(object)?);
+        keep(&self.inputs, name, said, &read);
         Ok(read)
     }
 
