@@ -9,6 +9,7 @@ pub use queue::Queue;
 use serde::Deserialize;
 
 use crate::inputs::or_default;
+use crate::wire::{At, Fault};
 
 /// A status condition, as every kind we read has them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -26,6 +27,27 @@ pub struct Condition {
     /// A sentence for people.
     #[serde(deserialize_with = "or_default")]
     pub message: String,
+}
+
+impl Condition {
+    /// Reads conditions.
+    ///
+    /// # Errors
+    /// If one is not what a condition should be.
+    pub fn list(conditions: &At<'_, '_>) -> Result<Vec<Self>, Fault> {
+        let mut list = Vec::new();
+        for condition in conditions.items()? {
+            let [kind, status, reason, message] = condition.fields(["type", "status", "reason", "message"])?;
+            let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
+            list.push(Self {
+                kind: text(kind)?,
+                status: text(status)?,
+                reason: text(reason)?,
+                message: text(message)?,
+            });
+        }
+        Ok(list)
+    }
 }
 
 /// The condition of this type, if there is one.

@@ -4,24 +4,21 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Condition;
-use crate::inputs::{if_readable, or_default};
+use crate::resources::ACTOR_LABEL;
 use crate::unread::Unread;
-use crate::wire::{NoObject, RawStruct, ReadError, from_struct, to_struct};
+use crate::wire::{At, Fault, RawStruct, ReadError, if_right};
 
 /// An observed Object.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default)]
 pub struct Object {
     /// Its kind; anything but `Object` is not ours.
-    #[serde(deserialize_with = "or_default")]
     pub kind: String,
-    #[serde(deserialize_with = "or_default")]
-    metadata: OwnMetadata,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
-    #[serde(skip)]
     pub spec: Unread,
-    #[serde(deserialize_with = "or_default")]
-    status: Status,
+    /// The actor that its label names.
+    actor: Option<String>,
+    live: Option<Live>,
+    conditions: Vec<Condition>,
 }
 
 /// Where the live object stands.
@@ -33,63 +30,31 @@ impl Object {
     /// # Errors
     /// The first thing that is not what it should be, of what somebody reads.
     pub fn read(object: &RawStruct) -> Result<Self, ReadError> {
-        let mut read: Object = from_struct(object)?;
-        match read.attach(object) {
-            // Written as nobody writes it; the same in usual form is as good.
-            Err((_, NoObject::Odd)) => {
-                let usual = to_struct(&from_struct::<Value>(object)?)?;
-                read.attach(&usual).map_err(|(keys, _)| ReadError::no_object(keys))?;
-            }
-            attached => attached.map_err(|(keys, _)| ReadError::no_object(keys))?,
-        }
-        Ok(read)
+        At::read(object, ["kind", "metadata", "spec", "status"], |object, [kind, metadata, spec, status]| {
+            let [labels] = metadata.fields(["labels"])?;
+            let [actor] = labels.fields([ACTOR_LABEL])?;
+            let [provider, conditions] = status.fields(["atProvider", "conditions"])?;
+            let [live] = provider.fields([LIVE[2]])?;
+            let unread = |keys| Unread::inside(object, keys).map_err(|_| Fault::Odd);
+            Ok(Self {
+                kind: kind.text()?.unwrap_or_default().to_owned(),
+                actor: actor.text()?.map(str::to_owned),
+                conditions: Condition::list(&conditions)?,
+                spec: if spec.is_object("a map")? { unread(&["spec"])?.unwrap_or_default() } else { Unread::default() },
+                live: if live.is_object("a Kubernetes object")? {
+                    Some(Live::read(&live, unread(&LIVE)?)?)
+                } else {
+                    None
+                },
+            })
+        })
     }
-
-    /// Takes the parts that are kept unread.
-    fn attach(&mut self, object: &RawStruct) -> Result<(), (&'static [&'static str], NoObject)> {
-        let inside = |keys: &'static [&'static str]| Unread::inside(object, keys).map_err(|why| (keys, why));
-        self.spec = inside(&["spec"])?.unwrap_or_default();
-        if let (Some(live), Some(whole)) = (&mut self.status.at_provider.manifest, inside(&LIVE)?) {
-            live.whole = whole;
-        }
-        Ok(())
-    }
-}
-
-/// The wrapper's own metadata, not the wrapped object's.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OwnMetadata {
-    #[serde(deserialize_with = "or_default")]
-    labels: OwnLabels,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OwnLabels {
-    #[serde(rename = "asya.sh/actor")]
-    actor: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Status {
-    #[serde(deserialize_with = "or_default")]
-    at_provider: AtProvider,
-    #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Condition>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct AtProvider {
-    manifest: Option<Live>,
 }
 
 impl Object {
     /// The live object that the wrapper names, up to 10 minutes old unless the provider watches.
     pub fn live(&self) -> Option<&Live> {
-        self.status.at_provider.manifest.as_ref()
+        self.live.as_ref()
     }
 
     /// Something at a pointer into the manifest that was last asked for.
@@ -114,12 +79,12 @@ impl Object {
 
     /// The actor that the wrapper's label names.
     pub fn actor(&self) -> Option<&str> {
-        self.metadata.labels.actor.as_deref()
+        self.actor.as_deref()
     }
 
     /// The wrapper's own conditions.
     pub fn conditions(&self) -> &[Condition] {
-        &self.status.conditions
+        &self.conditions
     }
 
     /// True if the provider deletes the wrapped object together with the wrapper.
@@ -134,73 +99,110 @@ impl Object {
 }
 
 /// A live Kubernetes object: what we ask of it is read once, the rest only to be compared. Nobody reads `managedFields`,
-/// which may be most of it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, expecting = "a Kubernetes object")]
+/// which may be most of it. A part of another type than it should have says nothing, and takes no other with it.
+#[derive(Clone, Debug, Default)]
 pub struct Live {
     /// All of it.
-    #[serde(skip)]
     pub whole: Unread,
     /// Its metadata.
-    #[serde(deserialize_with = "if_readable")]
     pub metadata: LiveMetadata,
     /// Its spec.
-    #[serde(deserialize_with = "if_readable")]
     pub spec: LiveSpec,
     /// Its status.
-    #[serde(deserialize_with = "if_readable")]
     pub status: LiveStatus,
 }
 
-/// The metadata of a live object; a part of another type than it should have says nothing.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(default)]
+/// The metadata of a live object.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveMetadata {
     /// Its name.
-    #[serde(deserialize_with = "if_readable")]
     pub name: Option<String>,
     /// Its namespace.
-    #[serde(deserialize_with = "if_readable")]
     pub namespace: Option<String>,
     /// What the API server calls it.
-    #[serde(deserialize_with = "if_readable")]
     pub uid: Option<String>,
     /// How often its spec has changed.
-    #[serde(deserialize_with = "if_readable")]
     pub generation: Option<i64>,
 }
 
 /// The spec of a live object.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveSpec {
     /// How many pods are wanted.
-    #[serde(deserialize_with = "if_readable")]
     pub replicas: Option<i64>,
 }
 
 /// The status of a live object.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveStatus {
     /// Which generation its controller has looked at.
-    #[serde(deserialize_with = "if_readable")]
     pub observed_generation: Option<i64>,
     /// How many pods there are.
-    #[serde(deserialize_with = "if_readable")]
     pub replicas: Option<i64>,
     /// How many pods are ready.
-    #[serde(deserialize_with = "if_readable")]
     pub ready_replicas: Option<i64>,
     /// How many pods have been ready long enough.
-    #[serde(deserialize_with = "if_readable")]
     pub available_replicas: Option<i64>,
     /// The HPA that KEDA has made.
-    #[serde(deserialize_with = "if_readable")]
     pub hpa_name: Option<String>,
     /// Its conditions; none if they are not what conditions are.
-    #[serde(deserialize_with = "if_readable")]
     pub conditions: Vec<Condition>,
+}
+
+impl Live {
+    fn read(object: &At<'_, '_>, whole: Option<Unread>) -> Result<Self, Fault> {
+        let [metadata, spec, status] = object.fields(["metadata", "spec", "status"])?;
+        Ok(Self {
+            whole: whole.unwrap_or_default(),
+            metadata: if_right(LiveMetadata::read(&metadata))?,
+            spec: if_right(LiveSpec::read(&spec))?,
+            status: if_right(LiveStatus::read(&status))?,
+        })
+    }
+}
+
+impl LiveMetadata {
+    fn read(metadata: &At<'_, '_>) -> Result<Self, Fault> {
+        let [name, namespace, uid, generation] = metadata.fields(["name", "namespace", "uid", "generation"])?;
+        Ok(Self {
+            name: text(&name)?,
+            namespace: text(&namespace)?,
+            uid: text(&uid)?,
+            generation: if_right(generation.integer())?,
+        })
+    }
+}
+
+impl LiveSpec {
+    fn read(spec: &At<'_, '_>) -> Result<Self, Fault> {
+        let [replicas] = spec.fields(["replicas"])?;
+        Ok(Self { replicas: if_right(replicas.integer())? })
+    }
+}
+
+impl LiveStatus {
+    fn read(status: &At<'_, '_>) -> Result<Self, Fault> {
+        let [observed, replicas, ready, available, hpa, conditions] = status.fields([
+            "observedGeneration",
+            "replicas",
+            "readyReplicas",
+            "availableReplicas",
+            "hpaName",
+            "conditions",
+        ])?;
+        Ok(Self {
+            observed_generation: if_right(observed.integer())?,
+            replicas: if_right(replicas.integer())?,
+            ready_replicas: if_right(ready.integer())?,
+            available_replicas: if_right(available.integer())?,
+            hpa_name: text(&hpa)?,
+            conditions: if_right(Condition::list(&conditions))?,
+        })
+    }
+}
+
+fn text(at: &At<'_, '_>) -> Result<Option<String>, Fault> {
+    Ok(if_right(at.text())?.map(str::to_owned))
 }
 
 #[cfg(test)]
@@ -208,21 +210,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::wire::to_struct;
 
     #[test]
     fn a_part_that_is_not_what_it_should_be_says_nothing_and_takes_no_other_with_it() {
-        let live: Live = serde_json::from_value(json!({
+        let read = |manifest: Value| {
+            let object = to_struct(&json!({"status": {"atProvider": {"manifest": manifest}}})).expect("an object");
+            Object::read(&object).expect("it can be read").live.expect("it is there")
+        };
+        let live = read(json!({
             "metadata": {"name": "ocr", "generation": 1.5, "uid": 7},
             "spec": {"replicas": "3"},
-            "status": {"observedGeneration": 2, "conditions": [null], "readyReplicas": 1},
-        }))
-        .expect("a live object");
+            "status": {"observedGeneration": 2, "conditions": [7], "readyReplicas": 1},
+        }));
         let LiveMetadata { name, generation, uid, .. } = &live.metadata;
         assert_eq!((name.as_deref(), *generation, uid.as_deref()), (Some("ocr"), None, None));
         assert_eq!(live.spec, LiveSpec::default());
         let LiveStatus { observed_generation, ready_replicas, conditions, .. } = &live.status;
         assert_eq!((*observed_generation, *ready_replicas, conditions.as_slice()), (Some(2), Some(1), &[][..]));
-        let odd: Live = serde_json::from_value(json!({"metadata": [], "status": 5})).expect("a live object");
+        let odd = read(json!({"metadata": [], "status": 5}));
         assert_eq!((odd.metadata, odd.status), (LiveMetadata::default(), LiveStatus::default()));
     }
 }

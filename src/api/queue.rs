@@ -2,81 +2,95 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::Condition;
-use crate::inputs::or_default;
+use crate::wire::{At, Fault, RawStruct, ReadError};
 
 /// An observed Queue.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Its kind; anything but `Queue` is not ours.
-    #[serde(deserialize_with = "or_default")]
     pub kind: String,
-    #[serde(deserialize_with = "or_default")]
-    spec: Spec,
-    #[serde(deserialize_with = "or_default")]
-    status: Status,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Spec {
-    #[serde(deserialize_with = "or_default")]
-    for_provider: Parameters,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Status {
-    #[serde(deserialize_with = "or_default")]
-    at_provider: Parameters,
-    #[serde(deserialize_with = "or_default")]
+    /// What was asked for.
+    asked: Parameters,
+    /// What there is.
+    real: Parameters,
     conditions: Vec<Condition>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default)]
 struct Parameters {
     name: Option<String>,
     region: Option<String>,
     id: Option<String>,
     url: Option<String>,
     arn: Option<String>,
-    #[serde(deserialize_with = "or_default")]
     tags: BTreeMap<String, Option<String>>,
+}
+
+impl Parameters {
+    fn read(parameters: &At<'_, '_>) -> Result<Self, Fault> {
+        let [name, region, id, url, arn, tags] = parameters.fields(["name", "region", "id", "url", "arn", "tags"])?;
+        let text = |at: At<'_, '_>| Ok(at.text()?.map(str::to_owned));
+        let tags = tags.entries()?.map(|tag| tag.and_then(|(key, value)| Ok((key.to_owned(), text(value)?))));
+        Ok(Self {
+            tags: tags.collect::<Result<_, Fault>>()?,
+            name: text(name)?,
+            region: text(region)?,
+            id: text(id)?,
+            url: text(url)?,
+            arn: text(arn)?,
+        })
+    }
+}
+
+impl Queue {
+    /// Reads an observed Queue.
+    ///
+    /// # Errors
+    /// The first thing that is not what it should be, of what somebody reads.
+    pub fn read(object: &RawStruct) -> Result<Self, ReadError> {
+        At::read(object, ["kind", "spec", "status"], |_, [kind, spec, status]| {
+            let [asked] = spec.fields(["forProvider"])?;
+            let [real, conditions] = status.fields(["atProvider", "conditions"])?;
+            Ok(Self {
+                kind: kind.text()?.unwrap_or_default().to_owned(),
+                asked: Parameters::read(&asked)?,
+                real: Parameters::read(&real)?,
+                conditions: Condition::list(&conditions)?,
+            })
+        })
+    }
 }
 
 impl Queue {
     /// The queue's real name, else the one that was asked for.
     pub fn name(&self) -> Option<&str> {
-        filled(&self.status.at_provider.name).or_else(|| filled(&self.spec.for_provider.name))
+        filled(&self.real.name).or_else(|| filled(&self.asked.name))
     }
 
     /// The queue's real region, else the one that was asked for.
     pub fn region(&self) -> Option<&str> {
-        filled(&self.status.at_provider.region).or_else(|| filled(&self.spec.for_provider.region))
+        filled(&self.real.region).or_else(|| filled(&self.asked.region))
     }
 
     /// The queue's URL, once AWS has made it.
     pub fn url(&self) -> Option<&str> {
-        filled(&self.status.at_provider.url).or_else(|| filled(&self.status.at_provider.id))
+        filled(&self.real.url).or_else(|| filled(&self.real.id))
     }
 
     /// The queue's ARN, once AWS has made it.
     pub fn arn(&self) -> Option<&str> {
-        filled(&self.status.at_provider.arn)
+        filled(&self.real.arn)
     }
 
     /// A tag that the real queue bears.
     pub fn tag(&self, key: &str) -> Option<&str> {
-        self.status.at_provider.tags.get(key).and_then(filled)
+        self.real.tags.get(key).and_then(filled)
     }
 
     /// The managed resource's conditions.
     pub fn conditions(&self) -> &[Condition] {
-        &self.status.conditions
+        &self.conditions
     }
 }
 

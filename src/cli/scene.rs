@@ -14,7 +14,7 @@ use super::files::{self, Document, Stdin};
 use super::report::Files;
 use super::step::OurStep;
 use super::stop::Stop;
-use crate::api::Object;
+use crate::api::{Object, Queue};
 use crate::composed::{Composition, Step};
 use crate::inputs::{Composite, EnvironmentConfig, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
@@ -23,7 +23,7 @@ use crate::platform;
 use crate::problem::{Problem, Source};
 use crate::resources;
 use crate::tree;
-use crate::wire::{ReadError, from_struct, to_struct};
+use crate::wire::{ReadError, to_struct};
 
 /// The annotation that names a composed resource.
 pub const RESOURCE_NAME: &str = "crossplane.io/composition-resource-name";
@@ -255,7 +255,7 @@ impl Scene {
             };
             let object = to_struct(&tree::rounded(object)).map_err(wrong)?;
             if name == crate::transport::sqs::QUEUE {
-                observed.queue = Some(from_struct(&object).map_err(wrong)?);
+                observed.queue = Some(Queue::read(&object).map_err(wrong)?);
             } else {
                 observed.objects.insert(name.clone(), Object::read(&object).map_err(wrong)?);
             }

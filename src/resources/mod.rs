@@ -39,7 +39,7 @@ pub fn is_ours(name: &str) -> bool {
 }
 
 /// The label that names the actor; ours alone.
-const ACTOR_LABEL: &str = "asya.sh/actor";
+pub(crate) const ACTOR_LABEL: &str = "asya.sh/actor";
 
 /// Prefixes of labels that belong to tools, which would fight over our objects if they were copied.
 const TOOLS_LABELS: &[&str] = &[

@@ -35,7 +35,7 @@ pub struct Items<'a>(&'a [u8]);
 impl<'a> Encoded<'a> {
     /// Reads an encoded `google.protobuf.Value`.
     #[inline]
-    fn read(value: &'a [u8]) -> Self {
+    pub(super) fn read(value: &'a [u8]) -> Self {
         Self::read_usual(value).unwrap_or_else(|| Self::read_any(value))
     }
 
@@ -187,13 +187,13 @@ impl<'a> Items<'a> {
         Some(ByKey { entries })
     }
 
-    fn messages(self) -> Messages<'a> {
+    pub(super) fn messages(self) -> Messages<'a> {
         Messages { rest: self.0 }
     }
 }
 
 /// The encoded items or entries, one after the other; what cannot be read is `None`, and the last.
-struct Messages<'a> {
+pub(super) struct Messages<'a> {
     rest: &'a [u8],
 }
 
@@ -234,7 +234,7 @@ pub(crate) enum NoObject {
 
 /// The key and the encoded value of an entry, if it is in one piece.
 #[inline]
-fn parts(mut entry: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn parts(mut entry: &[u8]) -> Option<(&[u8], &[u8])> {
     let whole = entry;
     if let Some(key) = take_usual(FIRST, &mut entry)
         && let Some(value) = take_usual(SECOND, &mut entry)

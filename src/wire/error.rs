@@ -28,12 +28,6 @@ impl WireError {
         Self { path: Path::root(), what: what.into() }
     }
 
-    /// Something else where an object should stand.
-    pub(crate) fn no_object(keys: &[&str]) -> Self {
-        let path = keys.iter().fold(Path::root(), |path, key| path.key(key));
-        Self { path, what: "what stands here is no map".to_owned() }
-    }
-
     /// The same, seen from one level further out.
     pub(super) fn under(self, step: Step) -> Self {
         Self { path: self.path.under(step), what: self.what }

@@ -9,6 +9,7 @@
 //! call needs. So a Struct stays the bytes it came in until somebody reads it; [`read`] and [`mod@write`] are a serde format
 //! over those bytes, which is to Struct what `serde_json` is to JSON.
 
+mod at;
 mod container;
 mod encoded;
 mod entries;
@@ -24,6 +25,7 @@ mod value;
 pub mod write;
 mod writer;
 
+pub use at::{At, Fault, if_right};
 pub(crate) use encoded::NoObject;
 pub use encoded::{Encoded, Items, Places};
 pub use error::{ReadError, WireError, WriteError};

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::proto::v1::{Capability, Resource, Resources, RunFunctionRequest, State};
 use super::shelf::Shelf;
 use super::{RawStruct, ReadError, from_struct};
-use crate::api::Object;
+use crate::api::{Object, Queue};
 use crate::inputs::{Composite, EnvironmentConfig, FLAVOR, Inputs, Observed, PLATFORM_KEY};
 use crate::path::Path;
 use crate::pipeline;
@@ -46,10 +46,6 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
 
 /// What was read before, by any call of this process: what is there saves work and changes no answer.
 static SHELF: Shelf = Shelf::new();
-
-fn read<'de, T: Deserialize<'de>>(object: &'de RawStruct, source: &Source, unreadable: &mut Problems) -> Option<T> {
-    told(from_struct(object), source, unreadable)
-}
 
 /// What was read, or nothing and a problem.
 fn told<T>(read: Result<T, ReadError>, source: &Source, unreadable: &mut Problems) -> Option<T> {
@@ -116,7 +112,10 @@ fn observed_resources(state: &State, unreadable: &mut Problems) -> Observed {
         Some((name.to_owned(), read))
     });
     let objects = objects.collect();
-    Observed { objects, queue: object(queue).map(|found| read(found, &source(queue), unreadable).unwrap_or_default()) }
+    Observed {
+        objects,
+        queue: object(queue).map(|found| told(Queue::read(found), &source(queue), unreadable).unwrap_or_default()),
+    }
 }
 
 /// The caller tells what it can do, and looking up resources is not among it.
