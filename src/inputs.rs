@@ -5,13 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::Error as _;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::{Condition, Object, Queue};
 use crate::problem::Problems;
+use crate::tree;
+use crate::wire::{At, Fault, RawStruct, ReadError, if_right, to_struct};
 
 /// The key under which the platform settings are asked for.
 pub const PLATFORM_KEY: &str = "platform";
@@ -52,12 +55,11 @@ pub struct Inputs {
 }
 
 /// The XAsyncActor, as much of it as somebody reads.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Clone, Debug, Default)]
 pub struct Composite {
     /// Name, namespace and labels.
     pub metadata: Metadata,
-    /// The actor's spec as its user wrote it: without [`CROSSPLANES`], which reading takes out.
+    /// The actor's spec as its user wrote it: without [`CROSSPLANES`], which [`Said`] leaves out.
     pub spec: Arc<Value>,
     /// The claim that `spec.claimRef` names.
     pub claim: ClaimRef,
@@ -65,65 +67,78 @@ pub struct Composite {
     pub status: CompositeStatus,
 }
 
+impl Composite {
+    /// Reads a composite whose `spec` is read already.
+    ///
+    /// # Errors
+    /// The first thing that is not what it should be, of what somebody reads.
+    pub fn read(object: &RawStruct, spec: &Arc<Value>) -> Result<Self, ReadError> {
+        At::read(object, ["metadata", "spec", "status"], |_, [metadata, noted, status]| {
+            Ok(Self {
+                metadata: Metadata::read(&metadata)?,
+                spec: Arc::clone(spec),
+                claim: if_right(ClaimRef::read(&noted))?,
+                status: CompositeStatus::read(&status)?,
+            })
+        })
+    }
+
+    /// Reads a composite from a file.
+    ///
+    /// # Errors
+    /// As for [`Composite::read`].
+    pub fn of_tree(composite: &Value) -> Result<Self, ReadError> {
+        let mut head = composite.clone();
+        let spec = head.get_mut("spec").map(Value::take).unwrap_or_default();
+        if let Some(claim) = spec.get("claimRef") {
+            head["spec"] = json!({ "claimRef": claim });
+        }
+        let Said(spec) = serde_json::from_value(spec).map_err(ReadError::custom)?;
+        Self::read(&to_struct(&tree::rounded(&head))?, &spec.into())
+    }
+}
+
 /// The claim of a composite, as Crossplane 1 notes it. Texts are empty when unset, or when they are no texts.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimRef {
     /// The claim's name.
-    #[serde(deserialize_with = "if_readable")]
     pub name: String,
     /// The claim's namespace.
-    #[serde(deserialize_with = "if_readable")]
     pub namespace: String,
 }
 
-/// A claim that is none if it is not what a claim should be.
-#[derive(Default, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Noted(#[serde(deserialize_with = "if_readable")] pub ClaimRef);
-
-/// A composite as it is written: its spec holds Crossplane's own fields beside the user's.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Written {
-    metadata: Metadata,
-    spec: Said,
-    #[serde(deserialize_with = "or_default")]
-    status: CompositeStatus,
-}
-
-impl From<Written> for Composite {
-    fn from(Written { metadata, spec: Said { spec, claim }, status }: Written) -> Self {
-        Self { metadata, spec: spec.into(), claim, status }
+impl ClaimRef {
+    fn read(spec: &At<'_, '_>) -> Result<Self, Fault> {
+        let [claim] = spec.fields(["claimRef"])?;
+        let [name, namespace] = claim.fields(["name", "namespace"])?;
+        let text = |at: At<'_, '_>| Ok(if_right(at.text())?.unwrap_or_default().to_owned());
+        Ok(Self { name: text(name)?, namespace: text(namespace)? })
     }
 }
 
-/// A spec, parted into what its user said and what Crossplane noted.
+/// What the user of a composite says in its spec, beside what Crossplane notes there.
 #[derive(Default)]
-struct Said {
-    spec: Value,
-    claim: ClaimRef,
-}
+pub struct Said(pub Value);
 
 impl<'de> Deserialize<'de> for Said {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Parted)
+        deserializer.deserialize_any(Users)
     }
 }
 
-/// Parts a spec. One that is no map is told later, as what it is.
-struct Parted;
+/// Reads what is the user's. A spec that is no map is told later, as what it is.
+struct Users;
 
 /// A value of any kind but a map is nobody's but the user's.
 macro_rules! users {
     ($($method:ident($type:ty)),*) => {
         $(fn $method<E>(self, value: $type) -> Result<Said, E> {
-            Ok(Said { spec: value.into(), claim: ClaimRef::default() })
+            Ok(Said(value.into()))
         })*
     };
 }
 
-impl<'de> Visitor<'de> for Parted {
+impl<'de> Visitor<'de> for Users {
     type Value = Said;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,20 +152,19 @@ impl<'de> Visitor<'de> for Parted {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Said, A::Error> {
-        let spec = Value::deserialize(SeqAccessDeserializer::new(access))?;
-        Ok(Said { spec, claim: ClaimRef::default() })
+        Value::deserialize(SeqAccessDeserializer::new(access)).map(Said)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Said, A::Error> {
-        let (mut spec, mut claim) = (Map::new(), ClaimRef::default());
+        let mut spec = Map::new();
         while let Some(key) = access.next_key::<String>()? {
-            match key.as_str() {
-                "claimRef" => Noted(claim) = access.next_value()?,
-                other if CROSSPLANES.contains(&other) => drop(access.next_value::<IgnoredAny>()?),
-                _ => drop(spec.insert(key, access.next_value()?)),
+            if CROSSPLANES.contains(&key.as_str()) {
+                access.next_value::<IgnoredAny>()?;
+            } else {
+                spec.insert(key, access.next_value()?);
             }
         }
-        Ok(Said { spec: Value::Object(spec), claim })
+        Ok(Said(Value::Object(spec)))
     }
 }
 
@@ -171,27 +185,32 @@ pub const CROSSPLANES: &[&str] = &[
     "crossplane",
 ];
 
-/// The metadata of any object, as much of it as somebody reads.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(rename_all = "camelCase", default)]
+/// The metadata of a composite, as much of it as somebody reads.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The object's name.
-    #[serde(deserialize_with = "or_default")]
     pub name: String,
     /// The object's namespace; empty when it is cluster-scoped.
-    #[serde(deserialize_with = "or_default")]
     pub namespace: String,
     /// Labels.
-    #[serde(deserialize_with = "or_default")]
     pub labels: BTreeMap<String, String>,
-    /// Annotations.
-    #[serde(deserialize_with = "or_default")]
-    pub annotations: BTreeMap<String, String>,
+}
+
+impl Metadata {
+    /// Reads metadata.
+    ///
+    /// # Errors
+    /// If a part of it is not what it should be.
+    pub fn read(metadata: &At<'_, '_>) -> Result<Self, Fault> {
+        let [name, namespace, labels] = metadata.fields(["name", "namespace", "labels"])?;
+        let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
+        let labels = labels.entries()?.map(|label| label.and_then(|(key, value)| Ok((key.to_owned(), text(value)?))));
+        Ok(Self { labels: labels.collect::<Result<_, Fault>>()?, name: text(name)?, namespace: text(namespace)? })
+    }
 }
 
 /// The last known status of the composite, as much of it as we fall back on.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default)]
 pub struct CompositeStatus {
     /// The last known queue URL.
     pub queue_url: Option<String>,
@@ -200,19 +219,73 @@ pub struct CompositeStatus {
     /// The EnvironmentConfig that the actor was last built with.
     pub platform_config: Option<String>,
     /// The conditions that stand.
-    #[serde(deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
 }
 
+impl CompositeStatus {
+    /// Reads a status.
+    ///
+    /// # Errors
+    /// If a part of it is not what it should be.
+    pub fn read(status: &At<'_, '_>) -> Result<Self, Fault> {
+        let [url, identifier, config, conditions] =
+            status.fields(["queueUrl", "queueIdentifier", "platformConfig", "conditions"])?;
+        let text = |at: At<'_, '_>| Ok(at.text()?.map(str::to_owned));
+        Ok(Self {
+            queue_url: text(url)?,
+            queue_identifier: text(identifier)?,
+            platform_config: text(config)?,
+            conditions: Condition::list(&conditions)?,
+        })
+    }
+}
+
 /// An EnvironmentConfig: a flavor or the platform settings.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentConfig {
-    /// Its name, labels and annotations.
-    pub metadata: Metadata,
+    /// Its name.
+    pub name: String,
+    /// Its label [`FLAVOR_LABEL`].
+    pub flavor: Option<String>,
+    /// Its owner calls it deprecated, and says this about it, perhaps nothing.
+    pub deprecated: Option<String>,
     /// What it holds.
-    #[serde(deserialize_with = "shared")]
     pub data: Arc<Value>,
+}
+
+/// The label by which people list flavors.
+pub const FLAVOR_LABEL: &str = "asya.sh/flavor";
+
+impl EnvironmentConfig {
+    /// Reads an EnvironmentConfig whose `data` are read already.
+    ///
+    /// # Errors
+    /// The first thing that is not what it should be, of what somebody reads.
+    pub fn read(object: &RawStruct, data: &Arc<Value>) -> Result<Self, ReadError> {
+        At::read(object, ["metadata"], |_, [metadata]| {
+            let [name, labels, annotations] = metadata.fields(["name", "labels", "annotations"])?;
+            let [flavor, deprecated] = labels.fields([FLAVOR_LABEL, "asya.sh/deprecated"])?;
+            let [message] = annotations.fields(["asya.sh/deprecation-message"])?;
+            let is_deprecated = deprecated.text()? == Some("true");
+            let message = message.text()?;
+            Ok(Self {
+                name: name.text()?.unwrap_or_default().to_owned(),
+                flavor: flavor.text()?.map(str::to_owned),
+                deprecated: is_deprecated.then(|| message.unwrap_or_default().to_owned()),
+                data: Arc::clone(data),
+            })
+        })
+    }
+
+    /// Reads an EnvironmentConfig from a file.
+    ///
+    /// # Errors
+    /// As for [`EnvironmentConfig::read`].
+    pub fn of_tree(config: &Value) -> Result<Self, ReadError> {
+        let head = json!({ "metadata": config.get("metadata") });
+        let data = config.get("data").cloned().unwrap_or_default();
+        Self::read(&to_struct(&tree::rounded(&head))?, &data.into())
+    }
 }
 
 /// The composed resources of ours that exist, by the names of [`crate::resources`].
@@ -237,22 +310,4 @@ impl Observed {
     pub fn is_empty(&self) -> bool {
         self.queue.is_none() && self.objects.is_empty()
     }
-}
-
-fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Arc::new)
-}
-
-/// Reads a value, taking an explicit null for the default.
-pub fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Deserialize<'de> + Default,
-    D: Deserializer<'de>,
-{
-    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// Reads a part of somebody else's object, which says nothing if it is not what it should be.
-pub fn if_readable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Ok(T::deserialize(deserializer).unwrap_or_default())
 }

@@ -232,14 +232,7 @@ impl Call<'_> {
 
     /// The deprecated flavors among those listed, each with what its owner says of it.
     fn deprecated(&self) -> Vec<(&str, &str)> {
-        let old = self.flavors().filter(|(_, config)| {
-            config.metadata.labels.get("asya.sh/deprecated").is_some_and(|value| value == "true")
-        });
-        old.map(|(name, config)| {
-            let message = config.metadata.annotations.get("asya.sh/deprecation-message");
-            (name, message.map_or("", String::as_str))
-        })
-        .collect()
+        self.flavors().filter_map(|(name, config)| Some((name, config.deprecated.as_deref()?))).collect()
     }
 
     /// The flavors that do not exist, in the words people know.

@@ -83,7 +83,7 @@ impl Row {
         inputs.composite.spec = as_read(&spec).into();
         for (name, data) in &self.flavors.0 {
             let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };
-            config.metadata.name.clone_from(name);
+            config.name.clone_from(name);
             inputs.required.insert(flavor_key(name), vec![config]);
         }
         inputs

@@ -6,26 +6,18 @@ mod queue;
 pub use object::{Live, Object};
 pub use queue::Queue;
 
-use serde::Deserialize;
-
-use crate::inputs::or_default;
 use crate::wire::{At, Fault};
 
 /// A status condition, as every kind we read has them.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// What it speaks of, such as `Ready`.
-    #[serde(rename = "type", deserialize_with = "or_default")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
-    #[serde(deserialize_with = "or_default")]
     pub status: String,
     /// One CamelCase word.
-    #[serde(deserialize_with = "or_default")]
     pub reason: String,
     /// A sentence for people.
-    #[serde(deserialize_with = "or_default")]
     pub message: String,
 }
 

@@ -1,8 +1,7 @@
 //! `sqs.aws.upbound.io/v1beta1` Queue, as much of it as we read.
 
-use std::collections::BTreeMap;
-
 use super::Condition;
+use crate::transport::sqs::{ACTOR_TAG, NAMESPACE_TAG};
 use crate::wire::{At, Fault, RawStruct, ReadError};
 
 /// An observed Queue.
@@ -24,16 +23,18 @@ struct Parameters {
     id: Option<String>,
     url: Option<String>,
     arn: Option<String>,
-    tags: BTreeMap<String, Option<String>>,
+    namespace_tag: Option<String>,
+    actor_tag: Option<String>,
 }
 
 impl Parameters {
     fn read(parameters: &At<'_, '_>) -> Result<Self, Fault> {
         let [name, region, id, url, arn, tags] = parameters.fields(["name", "region", "id", "url", "arn", "tags"])?;
+        let [namespace_tag, actor_tag] = tags.fields([NAMESPACE_TAG, ACTOR_TAG])?;
         let text = |at: At<'_, '_>| Ok(at.text()?.map(str::to_owned));
-        let tags = tags.entries()?.map(|tag| tag.and_then(|(key, value)| Ok((key.to_owned(), text(value)?))));
         Ok(Self {
-            tags: tags.collect::<Result<_, Fault>>()?,
+            namespace_tag: text(namespace_tag)?,
+            actor_tag: text(actor_tag)?,
             name: text(name)?,
             region: text(region)?,
             id: text(id)?,
@@ -83,9 +84,14 @@ impl Queue {
         filled(&self.real.arn)
     }
 
-    /// A tag that the real queue bears.
-    pub fn tag(&self, key: &str) -> Option<&str> {
-        self.real.tags.get(key).and_then(filled)
+    /// The namespace that the real queue's tag names.
+    pub fn namespace(&self) -> Option<&str> {
+        filled(&self.real.namespace_tag)
+    }
+
+    /// The actor that the real queue's tag names.
+    pub fn actor(&self) -> Option<&str> {
+        filled(&self.real.actor_tag)
     }
 
     /// The managed resource's conditions.

@@ -6,7 +6,6 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::claim::{composite, is_actor, kind, metadata_texts, namespace_clash};
@@ -260,7 +259,7 @@ impl Scene {
                 observed.objects.insert(name.clone(), Object::read(&object).map_err(wrong)?);
             }
         }
-        let composite = Composite::deserialize(&self.composite).map_err(|error| {
+        let composite = Composite::of_tree(&self.composite).map_err(|error| {
             Stop::unreadable(format!("error: {}: the actor cannot be read: {error}\n", self.actor.file))
         })?;
         Ok(Inputs { composite, input: self.input.clone().map(Arc::new), observed, strict: true, ..Inputs::default() })
@@ -269,7 +268,7 @@ impl Scene {
     fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
         let read = |config: &Document| {
-            EnvironmentConfig::deserialize(&config.value).map_err(|error| {
+            EnvironmentConfig::of_tree(&config.value).map_err(|error| {
                 Stop::unusable(
                     config,
                     &format!("an EnvironmentConfig that cannot be read: {error}"),

@@ -26,10 +26,11 @@ fn missing(look: &Look, name: &str) -> Problem {
 }
 
 fn deprecated(look: &Look, config: &EnvironmentConfig) -> Option<Problem> {
-    let (name, metadata) = (&config.metadata.name, &config.metadata);
-    metadata.labels.get("asya.sh/deprecated").filter(|value| *value == "true")?;
-    let why = metadata.annotations.get("asya.sh/deprecation-message").filter(|why| !why.is_empty());
-    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    let EnvironmentConfig { name, deprecated, .. } = config;
+    let why = match deprecated.as_deref()? {
+        "" => String::new(),
+        why => format!(": {why}"),
+    };
     Some(at(look, name, format!("flavor `{name}` is deprecated{why}")))
 }
 

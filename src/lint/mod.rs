@@ -141,7 +141,7 @@ impl<'a> Lot<'a> {
     fn new(actors: &'a [Actor], flavors: &'a [Flavor<'a>], platform: Arc<Platform>) -> Self {
         let mut read = Findings::default();
         let layer = |flavor: &Flavor<'_>, read: &mut Findings| {
-            layers::flavor(1, &flavor.config.metadata.name, flavor.config, &platform, read)
+            layers::flavor(1, &flavor.config.name, flavor.config, &platform, read)
         };
         let layers = flavors.iter().map(|flavor| layer(flavor, &mut read)).collect();
         let looks = actors.iter().map(|actor| Look::at(actor, &platform)).collect();
@@ -189,7 +189,7 @@ impl<'a> Lot<'a> {
     }
 
     fn flavor(&self, name: &str) -> Option<&EnvironmentConfig> {
-        self.flavors.iter().map(|flavor| flavor.config).find(|config| config.metadata.name == name)
+        self.flavors.iter().map(|flavor| flavor.config).find(|config| config.name == name)
     }
 }
 

@@ -10,7 +10,7 @@ const SHORTEST: usize = 3;
 
 /// Flavors whose names are too short, or no names of objects at all.
 pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
-    let names = lot.flavors.iter().map(|flavor| &flavor.config.metadata.name);
+    let names = lot.flavors.iter().map(|flavor| &flavor.config.name);
     names.filter_map(|name| Some(Finding::new(Level::Problem, bad(name)?))).collect()
 }
 

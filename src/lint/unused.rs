@@ -8,7 +8,7 @@ use crate::problem::{Problem, Source};
 pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
     let used = |name: &String| lot.looks.iter().any(|look| look.names.contains(name));
     let own = lot.flavors.iter().filter(|flavor| !flavor.is_guest && !lot.looks.is_empty());
-    let idle = own.map(|flavor| &flavor.config.metadata.name).filter(|name| !used(name));
+    let idle = own.map(|flavor| &flavor.config.name).filter(|name| !used(name));
     let note = |name: &String| {
         let what = "no actor here uses this flavor";
         Problem::value(Path::keys("metadata.name"), Source::Flavor(name.clone()), what)

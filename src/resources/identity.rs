@@ -50,8 +50,8 @@ fn queue(identity: &Identity, platform: &Platform, observed: &Observed) -> Vec<P
     let mut problems = Vec::new();
     problems.extend(moved(name, "name", queue.name(), Some(&own)));
     problems.extend(moved(name, "region", queue.region(), Some(&platform.aws_region)));
-    problems.extend(foreign(name, sqs::NAMESPACE_TAG, queue.tag(sqs::NAMESPACE_TAG), &identity.namespace));
-    problems.extend(foreign(name, sqs::ACTOR_TAG, queue.tag(sqs::ACTOR_TAG), &identity.actor));
+    problems.extend(foreign(name, sqs::NAMESPACE_TAG, queue.namespace(), &identity.namespace));
+    problems.extend(foreign(name, sqs::ACTOR_TAG, queue.actor(), &identity.actor));
     problems
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use tonic::Status;
 use tracing::Level;
 
@@ -13,7 +12,7 @@ use crate::pipeline::compose;
 use crate::problem::{Kind, Problem};
 use crate::resolve::tables::without_secrets;
 use crate::wire::proto::v1;
-use crate::wire::{RawStruct, from_struct, request, response};
+use crate::wire::{At, RawStruct, ReadError, request, response};
 
 /// Answers one request.
 ///
@@ -137,12 +136,20 @@ struct Line {
     composite: Head,
 }
 
-/// The head of any object.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// The head of a composite.
+#[derive(Default)]
 struct Head {
     kind: String,
     metadata: Metadata,
+}
+
+impl Head {
+    fn read(composite: &RawStruct) -> Result<Self, ReadError> {
+        At::read(composite, ["kind", "metadata"], |_, [kind, metadata]| {
+            let kind = kind.text()?.unwrap_or_default().to_owned();
+            Ok(Self { kind, metadata: Metadata::read(&metadata)? })
+        })
+    }
 }
 
 impl Line {
@@ -156,7 +163,7 @@ impl Line {
         if level > tracing::level_filters::LevelFilter::current() {
             return None;
         }
-        let composite = composite.and_then(|composite| from_struct::<Head>(composite).ok()).unwrap_or_default();
+        let composite = composite.and_then(|composite| Head::read(composite).ok()).unwrap_or_default();
         Some(Self { level, tag: tag(call).to_owned(), composite })
     }
 
@@ -193,13 +200,9 @@ impl Line {
 /// True if the composite carries every condition of the answer already. Until the first resource exists an actor counts
 /// as changed at every call, and nobody wants to read of it each time.
 fn stands(composite: &RawStruct, step: &Step) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Told {
-        status: CompositeStatus,
-    }
     let Step::Answer(answer) = step else { return false };
-    let told = from_struct::<Told>(composite).unwrap_or_default().status.conditions;
+    let told = At::read(composite, ["status"], |_, [status]| CompositeStatus::read(&status));
+    let told = told.unwrap_or_default().conditions;
     answer.conditions.iter().all(|verdict| {
         told.iter().any(|condition| {
             (verdict.kind, verdict.status.as_str(), verdict.reason, &*verdict.message)

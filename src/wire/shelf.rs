@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Encoded, RawStruct, ReadError, from_struct};
-use crate::inputs::{CROSSPLANES, Composite, CompositeStatus, EnvironmentConfig, Metadata, Noted, or_default};
+use crate::inputs::{CROSSPLANES, Composite, EnvironmentConfig, Said};
 use crate::memory::Memory;
 
 /// What was read before.
@@ -38,13 +38,18 @@ impl Shelf {
 
     /// Reads an EnvironmentConfig. The answer is the same whatever is on the shelf.
     pub fn config(&self, key: &str, object: &RawStruct) -> Result<EnvironmentConfig, ReadError> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Holder {
+            data: Value,
+        }
         let said = object.only("data");
         if let Some(data) = known(&self.configs, key, said, &[]) {
-            let Known { metadata } = from_struct(object)?;
-            return Ok(EnvironmentConfig { metadata, data });
+            return EnvironmentConfig::read(object, &data);
         }
-        let read: EnvironmentConfig = from_struct(object)?;
-        keep(&self.configs, key, said, &read.data);
+        let data = Arc::new(from_struct::<Holder>(object)?.data);
+        let read = EnvironmentConfig::read(object, &data)?;
+        keep(&self.configs, key, said, &data);
         Ok(read)
     }
 
@@ -63,15 +68,20 @@ impl Shelf {
 
     /// Reads a composite. The answer is the same whatever is on the shelf.
     pub fn composite(&self, object: &RawStruct) -> Result<Composite, ReadError> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Holder {
+            spec: Said,
+        }
         let text = |key| object.at(&["metadata", key]).and_then(Encoded::as_str).unwrap_or_default();
         let key = [text("namespace"), text("name")].join("/");
         let said = object.only("spec");
         if let Some(spec) = known(&self.specs, &key, said, CROSSPLANES) {
-            let KnownComposite { metadata, spec: Noting { claim: Noted(claim) }, status } = from_struct(object)?;
-            return Ok(Composite { metadata, spec, claim, status });
+            return Composite::read(object, &spec);
         }
-        let read: Composite = from_struct(object)?;
-        keep(&self.specs, &key, said, &read.spec);
+        let spec = Arc::new(from_struct::<Holder>(object)?.spec.0);
+        let read = Composite::read(object, &spec)?;
+        keep(&self.specs, &key, said, &spec);
         Ok(read)
     }
 }
@@ -94,31 +104,6 @@ fn keep(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, read: &Arc<
         let bytes = said.len() + size(read);
         shelf.put(key, Words(Arc::new((said, Arc::clone(read)))), bytes);
     }
-}
-
-/// What is read of an EnvironmentConfig whose data are known.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Known {
-    metadata: Metadata,
-}
-
-/// What is read of a composite whose spec is known.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct KnownComposite {
-    metadata: Metadata,
-    spec: Noting,
-    #[serde(deserialize_with = "or_default")]
-    status: CompositeStatus,
-}
-
-/// Of a spec that is known, what Crossplane noted.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Noting {
-    #[serde(rename = "claimRef")]
-    claim: Noted,
 }
 
 /// About how much memory a tree takes, in bytes. A map takes room for eleven entries however few it has.
@@ -161,9 +146,9 @@ mod tests {
                 for data in [before, after, after] {
                     let labels = json!({"labels": {"asya.sh/deprecated": "true"}});
                     let object = to_struct(&json!({"metadata": labels, "data": data})).expect("an object");
-                    let plain: EnvironmentConfig = from_struct(&object).expect("it can be read");
+                    let plain = Shelf::new().config("flavor-a", &object).expect("it can be read");
                     let shelved = shelf.config("flavor-a", &object).expect("it can be read");
-                    assert_eq!((&shelved.data, &shelved.metadata), (&plain.data, &plain.metadata), "{before}, {after}");
+                    assert_eq!(shelved, plain, "{before}, {after}");
                 }
             }
         }
@@ -185,7 +170,7 @@ mod tests {
         let data = [&[0x0a, 4][..], b"data", &[0x12, value.len() as u8], &value].concat();
         let bytes = [&[0x0a, data.len() as u8][..], &data].concat();
         let object = <RawStruct as prost::Message>::decode(&*bytes).expect("an object");
-        assert_eq!(*from_struct::<EnvironmentConfig>(&object).expect("it can be read").data, json!({"a": 1}));
+        assert_eq!(*Shelf::new().config("flavor-a", &object).expect("it can be read").data, json!({"a": 1}));
         assert_eq!(*shelf.config("flavor-a", &object).expect("it can be read").data, json!({"a": 1}));
     }
 
@@ -213,7 +198,7 @@ mod tests {
                     let object = to_struct(&json!({"metadata": {"name": "a", "labels": {"b": "c"}}, "spec": spec,
                         "status": {"queueUrl": "d"}}));
                     let object = object.expect("an object");
-                    let plain: Composite = from_struct(&object).expect("it can be read");
+                    let plain = Shelf::new().composite(&object).expect("it can be read");
                     let shelved = shelf.composite(&object).expect("it can be read");
                     assert_eq!(format!("{shelved:?}"), format!("{plain:?}"), "{before}, {after}");
                 }

@@ -150,7 +150,7 @@ impl Heap {
         let configs = self.configs.iter().enumerate();
         configs
             .map(|(index, document)| Config {
-                config: serde_json::from_value(document.value.clone()).unwrap_or_default(),
+                config: EnvironmentConfig::of_tree(&document.value).unwrap_or_default(),
                 is_settings: Some(name(&document.value)) == self.settings.as_deref(),
                 is_guest: index >= own,
             })
