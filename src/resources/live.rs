@@ -2,7 +2,7 @@
 
 use crate::api::{Condition, Live, Object, when_false};
 use crate::go;
-use crate::wire::{Encoded, Items, Places};
+use crate::wire::{ByKey, Encoded, Items, Places};
 
 /// How far an Object has brought our manifest.
 #[derive(Clone, Debug)]
@@ -89,16 +89,19 @@ fn covers(wanted: Encoded<'_>, live: Encoded<'_>, meaning: Meaning) -> bool {
 }
 
 fn has_fields(wanted: Items<'_>, live: Items<'_>, meaning: Meaning) -> bool {
-    let Some(wanted) = wanted.by_key() else { return false };
+    let mut fields = ByKey::default();
+    if !fields.fill(wanted) {
+        return false;
+    }
     let mut seen = Places::default();
     let same = live.entries().all(|entry| {
         let Some((key, live)) = entry else { return false };
-        let Some(place) = wanted.place(key) else { return true };
+        let Some(place) = fields.place(key) else { return true };
         // Nobody sends a key twice; whoever does has not shown that what lives is what we emit.
-        seen.add(place) && covers(wanted.value(place), live(), below(key, meaning))
+        seen.add(place) && covers(fields.value(place), live(), below(key, meaning))
     });
-    let mut missing = (0..wanted.len()).filter(|place| !seen.has(*place));
-    same && missing.all(|place| is_zero(wanted.value(place), meaning))
+    let mut missing = (0..fields.len()).filter(|place| !seen.has(*place));
+    same && missing.all(|place| is_zero(fields.value(place), meaning))
 }
 
 fn has_items(wanted: Items<'_>, live: Items<'_>, meaning: Meaning) -> bool {

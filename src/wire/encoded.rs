@@ -141,7 +141,10 @@ impl<'a> Items<'a> {
     /// True if both objects say the same, whatever they say under some of their keys.
     pub fn equal(self, other: Items<'_>, but: &[&str]) -> bool {
         let counts = |key: &[u8]| !but.iter().any(|but| but.as_bytes() == key);
-        let Some(ours) = self.by_key() else { return false };
+        let mut ours = ByKey::default();
+        if !ours.fill(self) {
+            return false;
+        }
         let mut seen = Places::default();
         let same = other.entries().all(|entry| match entry {
             Some((key, value)) if counts(key) => {
@@ -175,18 +178,7 @@ impl<'a> Items<'a> {
         Ok(only.unwrap_or(Encoded::Nothing))
     }
 
-    /// The entries of an object, to be found by key; none if one cannot be read.
-    pub fn by_key(self) -> Option<ByKey<'a>> {
-        let mut entries = SmallVec::new();
-        for entry in self.messages() {
-            entries.push(parts(entry?)?);
-        }
-        if entries.len() > SCANNED {
-            entries.sort_by_key(|(key, _)| *key);
-        }
-        Some(ByKey { entries })
-    }
-
+    #[inline]
     pub(super) fn messages(self) -> Messages<'a> {
         Messages { rest: self.0 }
     }
@@ -250,11 +242,24 @@ pub(super) fn parts(mut entry: &[u8]) -> Option<(&[u8], &[u8])> {
 const SCANNED: usize = 16;
 
 /// The entries of an object, each at its place.
+#[derive(Default)]
 pub struct ByKey<'a> {
     entries: SmallVec<[(&'a [u8], &'a [u8]); SCANNED]>,
 }
 
 impl<'a> ByKey<'a> {
+    /// Takes the entries of `map`; false if one cannot be read.
+    pub fn fill(&mut self, map: Items<'a>) -> bool {
+        for entry in map.messages() {
+            let Some(entry) = entry.and_then(parts) else { return false };
+            self.entries.push(entry);
+        }
+        if self.entries.len() > SCANNED {
+            self.entries.sort_by_key(|(key, _)| *key);
+        }
+        true
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.entries.len()

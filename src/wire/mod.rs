@@ -27,7 +27,7 @@ mod writer;
 
 pub use at::{At, Fault, if_right};
 pub(crate) use encoded::NoObject;
-pub use encoded::{Encoded, Items, Places};
+pub use encoded::{ByKey, Encoded, Items, Places};
 pub use error::{ReadError, WireError, WriteError};
 pub use raw_struct::RawStruct;
 pub use read::from_struct;

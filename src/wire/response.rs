@@ -8,7 +8,7 @@ use super::proto::v1::{
 };
 use super::{RawStruct, WriteError, from_struct, to_struct};
 use crate::composed::{self, Composition, Notice, Step, Truth, Verdict};
-use crate::node::{Node, map};
+use crate::node::Node;
 use crate::tree;
 
 /// The group and version of the EnvironmentConfigs that are asked for.
@@ -92,7 +92,7 @@ fn overlaid(
     composition: &Composition,
 ) -> Result<RawStruct, WriteError> {
     let before = before.and_then(|before| from_struct::<Value>(before).ok()).filter(Value::is_object);
-    let Some(mut object) = before else { return to_struct(&new(request, composition)) };
+    let Some(mut object) = before else { return to_struct(&Desired::new(request, composition)) };
     if let Some(status) = &composition.status {
         tree::overlay(&mut object, &json!({"status": status}));
     }
@@ -103,22 +103,26 @@ fn overlaid(
 }
 
 /// A desired composite that nobody has desired before: it needs the observed one's kind.
-fn new(request: &RunFunctionRequest, composition: &Composition) -> Node {
-    let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
-    let Kind { api_version, kind } = composite.and_then(|composite| from_struct(composite).ok()).unwrap_or_default();
-    map! {
-        "apiVersion" => api_version,
-        "kind" => kind,
-        "spec" => composition.spec.as_ref(),
-        "status" => composition.status.clone(),
-    }
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Desired<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spec: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'a Node>,
 }
 
-#[derive(Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Kind {
-    api_version: Option<String>,
-    kind: Option<String>,
+impl<'a> Desired<'a> {
+    fn new(request: &'a RunFunctionRequest, composition: &'a Composition) -> Self {
+        let observed = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
+        let text = |key| observed.and_then(|observed| observed.at(&[key])?.as_str());
+        let (spec, status) = (composition.spec.as_ref(), composition.status.as_ref());
+        Self { api_version: text("apiVersion"), kind: text("kind"), spec, status }
+    }
 }
 
 fn condition(verdict: &Verdict) -> Condition {
