@@ -80,10 +80,11 @@ fn below(key: &[u8], meaning: Meaning) -> Meaning {
 fn covers(wanted: Encoded<'_>, live: Encoded<'_>, meaning: Meaning) -> bool {
     match (wanted, live) {
         (_, Encoded::Odd) => false,
+        // Written alike, as small parts often are.
+        (wanted, live) if wanted == live => true,
         (wanted, Encoded::Nothing) => is_zero(wanted, meaning),
         (Encoded::Map(wanted), Encoded::Map(live)) => has_fields(wanted, live, meaning),
         (Encoded::List(wanted), Encoded::List(live)) => has_items(wanted, live, meaning),
-        (wanted, live) if wanted == live => true,
         _ => meaning == Meaning::Quantity && quantity(wanted).is_some_and(|wanted| Some(wanted) == quantity(live)),
     }
 }
