@@ -34,6 +34,7 @@ pub mod lint;
 pub mod memory;
 pub mod names;
 pub mod node;
+mod parallel;
 pub mod path;
 pub mod pipeline;
 pub mod platform;

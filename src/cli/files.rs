@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::parallel;
+
 pub use self::document::Document;
 pub use self::failure::{Fault, ReadFailure};
 
@@ -84,7 +86,7 @@ fn read_path(path: &Path) -> Result<Vec<Document>, ReadFailure> {
         Ok(files) if files.is_empty() => {
             fail(Fault::whole(&name, "holds no *.yaml, *.yml or *.json file", "name a directory that does, or a file"))
         }
-        Ok(files) => gather(files.iter().map(|file| read_file(file))),
+        Ok(files) => gather(parallel::map(files, |file| read_file(&file)).into_iter()),
         Err(error) => fail(unreadable(&name, &error)),
     }
 }

@@ -1,17 +1,22 @@
 //! `lint`: everything wrong with actors, flavors and platform settings before they reach a cluster.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use super::claim;
 use super::files::{self, Document, ReadFailure};
 use super::report::{self, Files};
-use super::scene::Scene;
+use super::scene::{Scene, read_config};
 use super::step::OurStep;
 use super::stop::{FINE, REFUSED, Stop};
+use crate::composed::Composition;
+use crate::inputs::{EnvironmentConfig, Inputs};
 use crate::lint::{self, Actor, Finding, Flavor, Level};
+use crate::parallel;
 use crate::problem::{Problem, Source};
 
 mod heap;
@@ -92,27 +97,51 @@ impl Lint {
         step: &OurStep,
         messages: &mut Vec<Message>,
     ) -> Result<(Vec<Actor>, Vec<Document>), Stop> {
-        let (mut actors, mut documents) = (Vec::new(), Vec::new());
-        for document in std::mem::take(&mut heap.actors) {
+        let actors = std::mem::take(&mut heap.actors);
+        let known = Known::new(&heap.configs);
+        let answers = parallel::map(actors, |document| {
             let is_claim = claim::kind(&document.value).1 == "AsyncActor";
-            let scene = self.scene(document, heap, step);
-            messages.extend(scene.problems.iter().map(|problem| told(Level::Problem, problem, &scene.files())));
-            if !scene.is_unreadable {
-                let (inputs, composition) = scene.asked()?;
+            let mut scene = Scene::of_actor(document, self.namespace.as_deref());
+            scene.take_step(step.clone());
+            let told = scene.problems.iter().map(|problem| told(Level::Problem, problem, &scene.files())).collect();
+            let answer = (!scene.is_unreadable).then(|| scene.asked_of(&|name| known.called(name))).transpose();
+            let answer = answer.map(|answer| Some((answer?, is_claim)));
+            Answer { told, answer, document: scene.actor }
+        });
+        let (mut actors, mut documents) = (Vec::new(), Vec::new());
+        for Answer { told, answer, document } in answers {
+            messages.extend(told);
+            if let Some(((inputs, composition), is_claim)) = answer? {
                 actors.push(Actor { inputs, composition, is_claim });
-                documents.push(scene.actor);
+                documents.push(document);
             }
-            heap.configs = scene.configs;
         }
         Ok((actors, documents))
     }
+}
 
-    /// An actor before the EnvironmentConfigs, which move into the scene and out again.
-    fn scene(&self, document: Document, heap: &mut Heap, step: &OurStep) -> Scene {
-        let mut scene = Scene::of_actor(document, self.namespace.as_deref());
-        scene.take_step(step.clone());
-        scene.configs = std::mem::take(&mut heap.configs);
-        scene
+/// What an actor is answered: nothing if it cannot be read.
+struct Answer {
+    told: Vec<Message>,
+    answer: Result<Option<((Inputs, Composition), bool)>, Stop>,
+    document: Document,
+}
+
+/// EnvironmentConfigs by name, each read once, when the first actor asks for it.
+struct Known<'a>(BTreeMap<&'a str, (&'a Document, OnceLock<EnvironmentConfig>)>);
+
+impl<'a> Known<'a> {
+    fn new(configs: &'a [Document]) -> Self {
+        Self(configs.iter().map(|config| (name(&config.value), (config, OnceLock::new()))).collect())
+    }
+
+    fn called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
+        let Some((document, read)) = self.0.get(name) else { return Ok(Vec::new()) };
+        let config = match read.get() {
+            Some(config) => config.clone(),
+            None => read_config(document).map(|config| read.get_or_init(|| config).clone())?,
+        };
+        Ok(vec![config])
     }
 }
 

@@ -218,13 +218,24 @@ impl Scene {
     /// # Errors
     /// As for [`Scene::answer`].
     pub fn asked(&self) -> Result<(Inputs, Composition), Stop> {
+        self.asked_of(&|name| self.configs_called(name))
+    }
+
+    /// The same with other EnvironmentConfigs than ours, looked up by name.
+    ///
+    /// # Errors
+    /// As for [`Scene::answer`], and what `lookup` says.
+    pub fn asked_of(
+        &self,
+        lookup: &dyn Fn(&str) -> Result<Vec<EnvironmentConfig>, Stop>,
+    ) -> Result<(Inputs, Composition), Stop> {
         let mut inputs = self.inputs()?;
         loop {
             match compose(&inputs) {
                 Step::Answer(composition) => return Ok((inputs, *composition)),
                 Step::Ask(requirements) => {
                     for (key, name) in requirements {
-                        inputs.required.insert(key, self.configs_called(&name)?);
+                        inputs.required.insert(key, lookup(&name)?);
                     }
                 }
             }
@@ -267,17 +278,19 @@ impl Scene {
 
     fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {
         let called = |config: &&Document| config.value.pointer("/metadata/name").and_then(Value::as_str) == Some(name);
-        let read = |config: &Document| {
-            EnvironmentConfig::of_tree(&config.value).map_err(|error| {
-                Stop::unusable(
-                    config,
-                    &format!("an EnvironmentConfig that cannot be read: {error}"),
-                    "compare it with the examples",
-                )
-            })
-        };
-        self.configs.iter().filter(called).map(read).collect()
+        self.configs.iter().filter(called).map(read_config).collect()
     }
+}
+
+/// Reads an EnvironmentConfig.
+///
+/// # Errors
+/// [`Stop`] if it cannot be read.
+pub fn read_config(config: &Document) -> Result<EnvironmentConfig, Stop> {
+    EnvironmentConfig::of_tree(&config.value).map_err(|error| {
+        let what = format!("an EnvironmentConfig that cannot be read: {error}");
+        Stop::unusable(config, &what, "compare it with the examples")
+    })
 }
 
 /// The one actor of the actor's file, and what stands beside it.

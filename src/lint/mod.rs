@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::composed::Composition;
 use crate::inputs::{EnvironmentConfig, Inputs, PLATFORM_KEY};
+use crate::parallel;
 use crate::path::Path;
 use crate::pipeline;
 use crate::platform::{self, Platform};
@@ -144,7 +145,7 @@ impl<'a> Lot<'a> {
             layers::flavor(1, &flavor.config.name, flavor.config, &platform, read)
         };
         let layers = flavors.iter().map(|flavor| layer(flavor, &mut read)).collect();
-        let looks = actors.iter().map(|actor| Look::at(actor, &platform)).collect();
+        let looks = parallel::map(actors.iter().collect(), |actor| Look::at(actor, &platform));
         Self { actors, looks, flavors, layers, read, platform }
     }
 

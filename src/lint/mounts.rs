@@ -1,10 +1,11 @@
 //! Mounts of volumes that the pod does not have: Kubernetes refuses the whole Deployment.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Finding, Level, Lot, wrong};
 use crate::path::Path;
 use crate::problem::nearest;
+use crate::resolve::field::Field;
 use crate::resources::deployment::VOLUMES_OF_OURS;
 
 /// The lists of containers beside the runtime.
@@ -15,7 +16,7 @@ pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, look) in lot.looks.iter().enumerate().filter(|(_, look)| !look.missing) {
         let fields = lot.merged(look);
-        let value = fields.value();
+        let value = parts(&fields);
         let volumes = volumes(&value);
         for (path, name) in mounts(&value).into_iter().filter(|(_, name)| !volumes.contains(name)) {
             let problem = wrong(&fields, &value, &path, format!("there is no volume `{name}`"));
@@ -27,6 +28,12 @@ pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Of a merged spec, what has to do with mounts.
+fn parts(fields: &Field<'_>) -> Value {
+    let keys = ["volumes", "volumeMounts", "stateProxy"].iter().chain(CONTAINERS);
+    keys.filter_map(|key| Some(((*key).to_owned(), fields.get(key)?.value()))).collect::<Map<_, _>>().into()
 }
 
 fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
