@@ -1,5 +1,6 @@
 //! The cases that are counted and timed within the process, bytes in to bytes out.
 
+use std::cell::Cell;
 use std::hint::black_box;
 
 use bytes::Bytes;
@@ -10,12 +11,13 @@ use prost::Message as _;
 use crate::corpus::Life;
 use crate::wire;
 
-/// One request, with what answers it.
+/// Requests, with what answers them.
 pub struct Case {
     /// How tables call it.
     pub name: String,
-    /// The encoded request.
-    pub request: Bytes,
+    /// The encoded requests, which take turns.
+    pub requests: Vec<Bytes>,
+    turn: Cell<usize>,
     answerer: Answerer,
 }
 
@@ -27,7 +29,13 @@ enum Answerer {
 impl Case {
     /// Our function.
     pub fn ours(name: impl Into<String>, life: Life) -> Self {
-        Self { name: name.into(), request: life.bytes().into(), answerer: Answerer::Ours }
+        Self::in_turn(name, &[life])
+    }
+
+    /// Our function, given these in turn.
+    pub fn in_turn(name: impl Into<String>, lives: &[Life]) -> Self {
+        let requests = lives.iter().map(|life| life.bytes().into()).collect();
+        Self { name: name.into(), requests, turn: Cell::new(0), answerer: Answerer::Ours }
     }
 
     /// A server of trees, whose prepared answer is the one that ours gives.
@@ -37,12 +45,14 @@ impl Case {
         Self { answerer: Answerer::Tree(Box::new(answer)), ..ours }
     }
 
-    /// Answers the request once.
+    /// Answers the next request.
     pub fn answer(&self) -> Vec<u8> {
+        let request = self.requests[self.turn.get()].clone();
+        self.turn.set((self.turn.get() + 1) % self.requests.len());
         match &self.answerer {
-            Answerer::Ours => ours(self.request.clone()),
+            Answerer::Ours => ours(request),
             Answerer::Tree(prepared) => {
-                black_box(wire::v1::RunFunctionRequest::decode(self.request.clone()).expect("a request"));
+                black_box(wire::v1::RunFunctionRequest::decode(request).expect("a request"));
                 prepared.encode_to_vec()
             }
         }
@@ -62,6 +72,7 @@ pub fn usual() -> Vec<Case> {
     vec![
         Case::ours("ask", Life::ASKING),
         Case::ours("answer", Life::USUAL),
+        Case::in_turn("answer, edited", &Life::EDITS),
         Case::ours("answer, new actor", Life::NEW),
         Case::ours("answer, no managedFields", Life { managed_fields: false, ..Life::USUAL }),
         Case::ours("answer, no flavors", Life { flavors: 0, ..Life::USUAL }),

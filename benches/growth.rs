@@ -26,11 +26,11 @@ struct Point {
     taken: f64,
 }
 
-/// The usual call, with and without managedFields.
+/// The usual call, with and without managedFields, and after an edit.
 struct Usual {
-    cases: [Case; 2],
-    ours: [f64; 2],
-    tree: [f64; 2],
+    cases: [Case; 3],
+    ours: [f64; 3],
+    tree: [f64; 3],
     /// What managedFields add to our time.
     added: f64,
     /// What it takes to copy their bytes.
@@ -40,8 +40,13 @@ struct Usual {
 /// Times everything, in rounds in which every case takes its turn.
 pub fn measure(quick: bool, plot: Option<&Path>, goals: &mut Goals) -> String {
     let bare = Life { managed_fields: false, ..Life::USUAL };
-    let lives = [("with managedFields", Life::USUAL), ("without managedFields", bare)];
-    let [cases, trees] = [Case::ours, Case::tree].map(|server| lives.map(|(name, life)| server(name, life)));
+    let [usual, edited] = Life::EDITS;
+    let cases = [
+        Case::ours("with managedFields", usual),
+        Case::ours("without managedFields", bare),
+        Case::in_turn("after an edit", &[usual, edited]),
+    ];
+    let trees = [usual, bare, edited].map(|life| Case::tree("tree", life));
     let grown = grown();
     let all = cases.iter().chain(&trees).chain(grown.iter().flat_map(|(_, cases)| cases.iter().map(|(_, case)| case)));
     let turns = interleaved(&all.collect::<Vec<_>>(), if quick { 5 } else { 60 });
@@ -49,12 +54,12 @@ pub fn measure(quick: bool, plot: Option<&Path>, goals: &mut Goals) -> String {
     let added = median(turns[0].iter().zip(&turns[1]).map(|(with, without)| with - without));
     let mut taken = turns.into_iter().map(median);
     let mut next = || taken.next().expect("a time for each case");
-    let [ours, tree] = [[next(), next()], [next(), next()]];
-    let copied = copying(cases[0].request.len() - cases[1].request.len());
+    let [ours, tree] = [[next(), next(), next()], [next(), next(), next()]];
+    let copied = copying(cases[0].requests[0].len() - cases[1].requests[0].len());
     let usual = Usual { cases, ours, tree, added, copied };
     let series = grown.map(|(what, cases)| {
         let point =
-            |(size, case): &(usize, Case)| Point { size: *size as f64, bytes: case.request.len(), taken: next() };
+            |(size, case): &(usize, Case)| Point { size: *size as f64, bytes: case.requests[0].len(), taken: next() };
         Series { what, points: cases.iter().map(point).collect() }
     });
     judge(&usual, &series, goals);
@@ -77,7 +82,7 @@ fn judge(usual: &Usual, series: &[Series], goals: &mut Goals) {
 fn print(usual: &Usual, series: &[Series]) -> String {
     let mut out = "### Within the process\n\n| call | request, kB | ours µs | tree µs | ours by tree |\n|---|---:|---:|---:|---:|\n".to_owned();
     for ((case, ours), tree) in usual.cases.iter().zip(usual.ours).zip(usual.tree) {
-        let kilobytes = case.request.len() as f64 / 1000.0;
+        let kilobytes = case.requests[0].len() as f64 / 1000.0;
         row(&mut out, &format!("{} | {kilobytes:.1} | {ours:.1} | {tree:.1} | {:.3}", case.name, ours / tree));
     }
     let Usual { added, copied, .. } = usual;

@@ -28,7 +28,7 @@ fn growth(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         for (size, life) in lives {
             let case = Case::ours(name, life);
-            group.throughput(Throughput::Bytes(case.request.len() as u64));
+            group.throughput(Throughput::Bytes(case.requests[0].len() as u64));
             group
                 .bench_function(BenchmarkId::from_parameter(size), |bencher| bencher.iter(|| black_box(case.answer())));
         }

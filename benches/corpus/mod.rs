@@ -27,18 +27,33 @@ pub struct Life {
     pub exists: bool,
     /// Whether what was asked for has been looked up.
     pub looked_up: bool,
+    /// Which actor it is, of a hundred that differ in nothing but their names.
+    pub actor: usize,
+    /// Whether somebody has changed the actor's image, and the change has been rolled out.
+    pub edited: bool,
 }
 
 impl Life {
     /// The usual call: the second of a reconcile, nothing to do.
-    pub const USUAL: Life =
-        Life { flavors: 4, managed_fields: true, observed_bytes: 0, foreign: 0, exists: true, looked_up: true };
+    pub const USUAL: Life = Life {
+        flavors: 4,
+        managed_fields: true,
+        observed_bytes: 0,
+        foreign: 0,
+        exists: true,
+        looked_up: true,
+        actor: 0,
+        edited: false,
+    };
 
     /// The first call of a reconcile, before anything was looked up.
     pub const ASKING: Life = Life { looked_up: false, ..Life::USUAL };
 
     /// The second call for an actor of which nothing exists yet.
     pub const NEW: Life = Life { exists: false, ..Life::USUAL };
+
+    /// Calls between which somebody edits the actor every time, so that nothing that was worked out before holds.
+    pub const EDITS: [Life; 2] = [Life::USUAL, Life { edited: true, ..Life::USUAL }];
 
     /// The request, encoded as Crossplane 2 sends it.
     pub fn bytes(&self) -> Vec<u8> {
@@ -47,7 +62,7 @@ impl Life {
 
     /// The request.
     pub fn request(&self) -> RunFunctionRequest {
-        let mut scene = scene();
+        let mut scene = self.scene();
         let names: Vec<Value> = scene.composite["spec"]["flavors"].as_array().expect("a list")[..self.flavors].to_vec();
         scene.composite["spec"]["flavors"] = names.clone().into();
         if self.exists {
@@ -86,6 +101,23 @@ impl Life {
             required_resources: answers,
             ..RunFunctionRequest::default()
         }
+    }
+
+    /// The files, read.
+    fn scene(&self) -> Scene {
+        let file = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/corpus").join(name);
+        let arguments = Arguments {
+            actor: "-".into(),
+            environment: vec![file("flavors.yaml"), file("platform.yaml")],
+            observed: Vec::new(),
+            namespace: None,
+            composition: None,
+        };
+        let actor = std::fs::read_to_string(file("actor.yaml")).expect("the actor");
+        // Names of one length, so that all answers have one length.
+        let actor = actor.replace(": text-to-image\n", &format!(": text-to-im-{:02}\n", self.actor));
+        let actor = if self.edited { actor.replace("text-to-image:2.14.3", "text-to-image:2.14.4") } else { actor };
+        Scene::read(&arguments, &mut actor.as_bytes()).unwrap_or_else(|stop| panic!("{}", stop.message))
     }
 
     /// What earlier steps desire: ConfigMaps of 4 kB.
@@ -135,19 +167,6 @@ impl Life {
                 json!({"f:a": {}, "f:b": {".": {}}, "f:c": "z".repeat(80)});
         }
     }
-}
-
-/// The files, read.
-fn scene() -> Scene {
-    let file = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/corpus").join(name);
-    let arguments = Arguments {
-        actor: file("actor.yaml"),
-        environment: vec![file("flavors.yaml"), file("platform.yaml")],
-        observed: Vec::new(),
-        namespace: None,
-        composition: None,
-    };
-    Scene::read(&arguments, &mut std::io::empty()).unwrap_or_else(|stop| panic!("{}", stop.message))
 }
 
 fn resource(object: &Value) -> Resource {

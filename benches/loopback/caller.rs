@@ -1,8 +1,9 @@
 //! The client: one connection, so many calls at a time, and a request that was encoded before.
 
+use std::cell::Cell;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -23,9 +24,9 @@ pub struct Load {
     /// Its process
     #[arg(long)]
     server: u32,
-    /// The encoded request
+    /// The folder of the encoded requests, which take turns
     #[arg(long)]
-    request: PathBuf,
+    requests: PathBuf,
     /// How many bytes it is answered
     #[arg(long)]
     answer: usize,
@@ -65,8 +66,13 @@ impl Load {
 
     async fn load(&self) -> Taken {
         let client = if self.mtls { Client::crossplane(self.address) } else { Client::plain(self.address) };
-        let request = frame(&fs::read(&self.request).expect("the request"));
-        let caller = Rc::new(Caller { sender: connect(&client).await, request, answer: self.answer + 5 });
+        let caller = Caller {
+            sender: connect(&client).await,
+            requests: frames(&self.requests),
+            turn: Cell::new(0),
+            answer: self.answer + 5,
+        };
+        let caller = Rc::new(caller);
         // The first calls fill caches and buffers.
         self.calls(&caller, (self.seconds / 10.0).max(0.1)).await;
         let (before, begun) = (process::cpu(self.server), Instant::now());
@@ -92,10 +98,11 @@ impl Load {
     }
 }
 
-/// A connection with one request to send.
+/// A connection with requests to send.
 pub struct Caller {
     sender: SendRequest<Bytes>,
-    request: Bytes,
+    requests: Vec<Bytes>,
+    turn: Cell<usize>,
     answer: usize,
 }
 
@@ -107,6 +114,14 @@ pub async fn connect(client: &Client) -> SendRequest<Bytes> {
     let (sender, connection) = builder.handshake(io).await.expect("it speaks HTTP/2");
     tokio::task::spawn_local(connection);
     sender
+}
+
+/// The requests of a folder, in the order of their names.
+fn frames(folder: &Path) -> Vec<Bytes> {
+    let files = fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files.iter().map(|file| frame(&fs::read(file).expect("a request"))).collect()
 }
 
 /// A gRPC message with its head.
@@ -126,7 +141,8 @@ impl Caller {
             if begun >= end && !taken.is_empty() {
                 break;
             }
-            let length = call(&self.sender, self.request.clone()).await.unwrap_or_else(|what| panic!("{what}"));
+            let turn = self.turn.replace((self.turn.get() + 1) % self.requests.len());
+            let length = call(&self.sender, self.requests[turn].clone()).await.unwrap_or_else(|what| panic!("{what}"));
             assert_eq!(length, self.answer, "bytes of an answer");
             taken.push(u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX));
         }

@@ -11,7 +11,6 @@ use super::goals::Goals;
 use super::process::{finish, function, ourselves, size};
 use super::{caller, median};
 use crate::authority::{Authority, mount};
-use crate::cases::Case;
 use crate::client::Client;
 use crate::corpus::Life;
 
@@ -64,7 +63,7 @@ fn starts(times: usize, table: &mut Table, goals: &mut Goals) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder for a while");
     mount(folder.path(), 0, &Authority::ours().files());
-    let request = caller::frame(&Case::ours("answer", Life::USUAL).request);
+    let request = caller::frame(&Life::USUAL.bytes());
     let taken: Vec<[f64; 3]> = (0..times)
         .map(|_| {
             tokio::task::LocalSet::new().block_on(&runtime, async {

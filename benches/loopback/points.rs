@@ -33,26 +33,55 @@ impl Kind {
     }
 }
 
+/// What a server is asked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Call {
+    /// The first call of a reconcile.
+    Ask,
+    /// The second call of a reconcile, in which nothing has changed.
+    Answer,
+    /// The second call of a reconcile after somebody has edited the actor.
+    Edited,
+}
+
+impl Call {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Answer => "answer",
+            Self::Edited => "answer, edited",
+        }
+    }
+
+    /// The requests that take turns: those of many actors, as in a cluster.
+    fn lives(self) -> Vec<Life> {
+        const ACTORS: usize = 64;
+        let actors = 0..ACTORS;
+        match self {
+            Self::Ask => actors.map(|actor| Life { actor, ..Life::ASKING }).collect(),
+            Self::Answer => actors.map(|actor| Life { actor, ..Life::USUAL }).collect(),
+            Self::Edited => {
+                actors.flat_map(|actor| [false, true].map(|edited| Life { actor, edited, ..Life::USUAL })).collect()
+            }
+        }
+    }
+}
+
 /// How a server is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Point {
     mtls: bool,
-    /// The second call of a reconcile; else the first.
-    answer: bool,
+    call: Call,
     streams: usize,
 }
 
 impl Point {
     fn all() -> Vec<Self> {
         let transport = |mtls| {
-            let answers = [1, 8, 64].map(|streams| Self { mtls, answer: true, streams });
-            answers.into_iter().chain([Self { mtls, answer: false, streams: 1 }])
+            let answers = [1, 8, 64].map(|streams| Self { mtls, call: Call::Answer, streams });
+            answers.into_iter().chain([Call::Ask, Call::Edited].map(|call| Self { mtls, call, streams: 1 }))
         };
         [false, true].into_iter().flat_map(transport).collect()
-    }
-
-    fn call(self) -> &'static str {
-        if self.answer { "answer" } else { "ask" }
     }
 
     fn is_pinned(self) -> bool {
@@ -63,7 +92,7 @@ impl Point {
 impl std::fmt::Display for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let transport = if self.mtls { "mTLS" } else { "plaintext" };
-        write!(f, "{}, {transport}, {}", self.call(), self.streams)
+        write!(f, "{}, {transport}, {}", self.call.name(), self.streams)
     }
 }
 
@@ -80,7 +109,7 @@ struct Shown {
 struct Stage {
     folder: tempfile::TempDir,
     /// The length of an answer by call and server.
-    lengths: BTreeMap<(bool, Kind), usize>,
+    lengths: BTreeMap<(Call, Kind), usize>,
     seconds: f64,
 }
 
@@ -89,14 +118,19 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder for a while");
         mount(folder.path(), 0, &Authority::ours().files());
         let mut lengths = BTreeMap::new();
-        for (answer, name, life) in [(false, "ask", Life::ASKING), (true, "answer", Life::USUAL)] {
-            let (ours, tree) = (Case::ours(name, life), Case::tree(name, life));
+        for call in [Call::Ask, Call::Answer, Call::Edited] {
+            let (name, lives) = (call.name(), call.lives());
+            let (ours, tree) = (Case::in_turn(name, &lives), Case::tree(name, lives[0]));
+            let requests = folder.path().join(format!("{name}.requests"));
+            fs::create_dir(&requests).expect("a folder");
+            for (index, request) in ours.requests.iter().enumerate() {
+                fs::write(requests.join(format!("{index:03}")), request).expect("a file");
+            }
             let prepared = ours.answer();
-            fs::write(folder.path().join(format!("{name}.request")), &ours.request).expect("a file");
             fs::write(folder.path().join(format!("{name}.answer")), &prepared).expect("a file");
-            lengths.insert((answer, Kind::Ours), prepared.len());
-            lengths.insert((answer, Kind::Raw), prepared.len());
-            lengths.insert((answer, Kind::Tree), tree.answer().len());
+            lengths.insert((call, Kind::Ours), prepared.len());
+            lengths.insert((call, Kind::Raw), prepared.len());
+            lengths.insert((call, Kind::Tree), tree.answer().len());
         }
         Self { folder, lengths, seconds }
     }
@@ -111,7 +145,7 @@ impl Stage {
             Kind::Ours => function(&["serve", "--address", "127.0.0.1:0", "--metrics-address", ""]),
             Kind::Raw | Kind::Tree => {
                 let mut command = ourselves("serve");
-                let answer = self.file(&format!("{}.answer", point.call()));
+                let answer = self.file(&format!("{}.answer", point.call.name()));
                 command.args(["--kind", kind.name(), "--answer"]).arg(answer);
                 command
             }
@@ -130,9 +164,9 @@ impl Stage {
 
     fn call(&self, kind: Kind, point: Point, server: &Server) -> Taken {
         let mut client = ourselves("call");
-        client.arg("--request").arg(self.file(&format!("{}.request", point.call())));
+        client.arg("--requests").arg(self.file(&format!("{}.requests", point.call.name())));
         client.args(["--address", &server.address.to_string(), "--server", &server.id().to_string()]);
-        client.args(["--answer", &self.lengths[&(point.answer, kind)].to_string()]);
+        client.args(["--answer", &self.lengths[&(point.call, kind)].to_string()]);
         client.args(["--streams", &point.streams.to_string(), "--seconds", &self.seconds.to_string()]);
         if point.mtls {
             client.arg("--mtls");
@@ -181,9 +215,9 @@ pub fn measure(quick: bool, goals: &mut Goals) -> String {
 }
 
 fn judge(table: &Table, goals: &mut Goals) {
-    let answers = |point: &Point| point.answer;
-    let full = |point: &Point| point.answer && point.streams == 64;
-    let alone = |point: &Point| point.answer && point.streams == 1;
+    let answers = |point: &Point| point.call == Call::Answer;
+    let full = |point: &Point| point.call == Call::Answer && point.streams == 64;
+    let alone = |point: &Point| point.call == Call::Answer && point.streams == 1;
     let cpu = |shown: &Shown| shown.taken.cpu;
     let rate = |shown: &Shown| shown.taken.per_second;
     for (kind, most) in [(Kind::Raw, 1.6), (Kind::Tree, 0.4)] {
@@ -206,9 +240,9 @@ fn judge(table: &Table, goals: &mut Goals) {
 /// One reconcile is two calls: ask, then answer. What it takes of today's pipeline, which was measured once.
 fn reconcile(table: &Table, goals: &mut Goals) {
     const TODAY: f64 = 90_000.0;
-    let call = |answer| Point { mtls: true, answer, streams: 1 };
+    let call = |call| Point { mtls: true, call, streams: 1 };
     let taken: f64 =
-        [false, true].map(|answer| table.of(call(answer), Kind::Ours, |shown| shown.taken.cpu)).iter().sum();
+        [Call::Ask, Call::Answer].map(|kind| table.of(call(kind), Kind::Ours, |shown| shown.taken.cpu)).iter().sum();
     let most = TODAY / 500.0;
     let at = format!("1/{:.0} of the 90 ms that ten calls of a pipeline of four functions took", TODAY / taken);
     goals.at_most("CPU of a reconcile, ask and answer over mTLS", most, taken, " µs", &at);
@@ -231,7 +265,7 @@ fn print(table: &Table) -> String {
         writeln!(
             out,
             "| {}, {transport} | {} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {} | {} | {:.1} | {:.1} |",
-            point.call(),
+            point.call.name(),
             point.streams,
             kind.name(),
             of(|shown| shown.taken.per_second),

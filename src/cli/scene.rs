@@ -48,6 +48,7 @@ pub struct Arguments {
 }
 
 /// Everything that was read.
+#[derive(Clone)]
 pub struct Scene {
     /// The actor as its file has it.
     pub actor: Document,
