@@ -7,7 +7,7 @@ use common::crossplane::{self, Version};
 use common::play;
 use function_asya::cli::scene::Scene;
 use function_asya::cli::simulate::{self, End};
-use function_asya::pipeline::compose;
+use function_asya::pipeline::{self, compose};
 use function_asya::wire::proto::v1::{Resource, Resources, RunFunctionRequest};
 use function_asya::wire::{request, response, to_struct};
 use prost::Message as _;
@@ -26,6 +26,13 @@ fn both(call: &RunFunctionRequest) -> [Vec<u8>; 2] {
 fn whole(scene: &Scene) -> RunFunctionRequest {
     let mut request = crossplane::request(scene, "", Version::One);
     let item = |config: &Value| Resource { resource: to_struct(config).ok(), ..Resource::default() };
+    // What was looked up and is not there.
+    let flavors = scene.composite["spec"]["flavors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let settings =
+        scene.input.as_ref().and_then(|input| input["environmentConfig"].as_str()).map(|_| "platform".to_owned());
+    for key in flavors.map(|name| format!("flavor-{name}")).chain(settings) {
+        request.extra_resources.insert(key, Resources::default());
+    }
     for config in &scene.configs {
         let name = config.value["metadata"]["name"].as_str().unwrap_or_default();
         let settings = scene.input.as_ref().and_then(|input| input["environmentConfig"].as_str()) == Some(name);
@@ -40,6 +47,8 @@ fn cases_are_answered_alike_whatever_was_asked_before() {
     let requests: Vec<_> =
         case::all().iter().filter_map(|case| Some((case.name.clone(), whole(&play::scene(case)?)))).collect();
     assert!(requests.len() > 300, "{}", requests.len());
+    let asks = |request| pipeline::asks(&request::inputs(request, None).expect("a composite is there"));
+    assert!(!requests.iter().any(|(_, request)| asks(request)), "everything is looked up");
     // Once around, and once more the other way round: each meets what others have left behind, and then itself.
     for (name, request) in requests.iter().chain(requests.iter().rev()) {
         let [warm, fresh] = both(request);
