@@ -5,7 +5,7 @@ mod known;
 
 use std::collections::BTreeMap;
 
-pub use known::{Brief, DESIGNS, Known};
+pub use known::{Brief, Known};
 
 use crate::identity::Identity;
 use crate::node::Node;
@@ -70,14 +70,14 @@ pub fn design(
 /// # Errors
 /// If no Struct can hold it.
 pub fn written(name: &str, object: &Node) -> Result<RawStruct, Problem> {
-    to_struct(object).map_err(|error| {
+    to_struct(object).map(RawStruct::compact).map_err(|error| {
         let what = format!("the resource `{name}` cannot be written: {error}");
         Problem::value(Path::root(), Source::Nobody, what).hint("nothing was changed")
     })
 }
 
 impl Design {
-    /// How much memory it takes, in bytes.
+    /// About how much memory it takes, in bytes.
     fn bytes(&self) -> usize {
         let optional = [&self.service_account, &self.trigger_authentication, &self.scaled_object];
         let objects = optional.into_iter().flatten().chain([&self.queue, &self.deployment]);

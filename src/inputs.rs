@@ -204,7 +204,10 @@ impl Metadata {
     pub fn read(metadata: &At<'_, '_>) -> Result<Self, Fault> {
         let [name, namespace, labels] = metadata.fields(["name", "namespace", "labels"])?;
         let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
-        let labels = labels.entries()?.map(|label| label.and_then(|(key, value)| Ok((key.to_owned(), text(value)?))));
+        let labels = labels.entries()?.map(|label| {
+            let (key, value) = label?;
+            Ok((key.to_owned(), value.text()?.ok_or_else(|| value.wrong(&"a string"))?.to_owned()))
+        });
         Ok(Self { labels: labels.collect::<Result<_, Fault>>()?, name: text(name)?, namespace: text(namespace)? })
     }
 }
@@ -300,8 +303,7 @@ pub struct Observed {
 impl Inputs {
     /// What was found when the flavor of this name was asked for; `None` if it was not asked for yet.
     pub fn flavor(&self, name: &str) -> Option<&[EnvironmentConfig]> {
-        let is_it = |key: &str| key.strip_prefix(FLAVOR) == Some(name);
-        self.required.iter().find(|(key, _)| is_it(key)).map(|(_, found)| found.as_slice())
+        self.required.get(&flavor_key(name)).map(Vec::as_slice)
     }
 }
 

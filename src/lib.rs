@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RunFunctionRequest ─decode→ (Envelope, Inputs) ─gather→ Layers ─resolve→ Resolved { spec, origins }
-//!     ─bind→ Binding ─plan→ Resources ─summarise→ Composition ─encode→ RunFunctionResponse
+//!     ─design→ Design ─plan→ Plans ─summarise→ Composition ─encode→ RunFunctionResponse
 //! ```
 //!
 //! Steps are plain functions from one named type to the next, and [`pipeline::compose`] is all of them. The core knows
@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`pipeline`] | the steps in order |
 //! | [`resolve`] | layers, the merge with its tables, the rules on what comes out |
+//! | [`design`] | what is wanted of an actor, as its words decide it, and the designs that are known |
 //! | [`lint`] | one file a rule: what is wrong with files that one call cannot see |
 //! | [`status`] | phase, conditions and readiness |
 //! | [`resources`] | one file a resource: how to build it, and when it is ready |
@@ -21,6 +22,7 @@
 //! | [`api`] | the few fields we read of other people's resources |
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
 //! | [`schema`], [`tree`], [`go`], [`names`] | structural schemas, JSON trees, Go's durations and quantities, Kubernetes' names |
+//! | [`memory`] | what was worked out before, within bounds |
 //! | [`node`], [`unread`] | values that we emit, cheap to build; values that came, read only where somebody asks |
 
 pub mod api;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::composed::{Composed, Composition, Plan, Requirements, Step, Truth, Verdict};
-use crate::design::{self, Brief, Known};
+use crate::design::{self, Brief, Design, Known};
 use crate::identity::{self, Identity};
 use crate::inputs::{EnvironmentConfig, Inputs, PLATFORM_KEY, flavor_key};
 use crate::names;
@@ -34,7 +34,8 @@ pub fn compose(inputs: &Inputs) -> Step {
         }
         found.problems.push(cannot_ask());
     }
-    let call = Call { inputs, names, requirements };
+    let found_flavors = names.iter().map(|name| inputs.flavor(name).and_then(<[_]>::first)).collect();
+    let call = Call { inputs, names, found_flavors, requirements };
     Step::Answer(Box::new(call.answer(found)))
 }
 
@@ -92,6 +93,8 @@ fn cannot_ask() -> Problem {
 struct Call<'a> {
     inputs: &'a Inputs,
     names: Vec<String>,
+    /// What was found for each name.
+    found_flavors: Vec<Option<&'a EnvironmentConfig>>,
     requirements: Requirements,
 }
 
@@ -128,38 +131,51 @@ impl Call<'_> {
         let whereabouts = transport::whereabouts(Broker::Sqs, &self.inputs.composite, &self.inputs.observed);
         let flavors: Vec<_> = self.flavors().map(|(_, config)| &config.data).collect();
         let brief = identity.as_ref().map(|identity| self.brief(identity, &platform, &flavors, whereabouts.url()));
-        let known = || brief.as_ref().filter(|_| self.recurs(&found)).and_then(Known::from);
-        if let (Some(identity), Some(known)) = (&identity, known()) {
-            return self.build(found, &platform, identity, &whereabouts, &known);
+        let known = brief.as_ref().filter(|_| self.recurs(&found)).and_then(Known::from);
+        match (&identity, known) {
+            (Some(identity), Some(known)) => {
+                found.warnings.extend(known.warnings().iter().cloned());
+                self.build(found, &platform, identity, &whereabouts, known.design())
+            }
+            _ => self.design_anew(found, &platform, brief, &whereabouts),
         }
+    }
+
+    /// Designs the actor from its words, and emits that; or refuses with everything that is wrong about the words.
+    fn design_anew(
+        &self,
+        mut found: Findings,
+        platform: &Platform,
+        brief: Option<Brief<'_>>,
+        whereabouts: &Whereabouts,
+    ) -> Composition {
+        let recurs = self.recurs(&found);
         let mut said = Findings::default();
-        let layers = resolve::gather(self.inputs, &self.names, &platform, &mut said);
+        let layers = resolve::gather(self.inputs, &self.names, platform, &mut said);
         found.problems.extend(said.problems);
-        let resolved = match resolve::resolve(&layers, &platform) {
+        found.warnings.extend(said.warnings.iter().cloned());
+        let resolved = match resolve::resolve(&layers, platform) {
             Ok(resolved) if found.problems.is_empty() => resolved,
             outcome => {
                 found.problems.extend(outcome.err().into_iter().flatten());
-                found.warnings.extend(said.warnings);
                 return self.refuse(found);
             }
         };
         if platform.only_resolves_flavors() {
-            found.warnings.extend(said.warnings);
-            return self.hand_over(found, &platform, &layers, resolved);
+            return self.hand_over(found, platform, &layers, resolved);
         }
-        let (Some(identity), Some(brief)) = (&identity, brief) else { return self.refuse(found) };
-        match design::design(identity, &resolved.spec, &platform, brief.labels, whereabouts.url()) {
+        let Some(brief) = brief else { return self.refuse(found) };
+        match design::design(brief.identity, &resolved.spec, platform, brief.labels, whereabouts.url()) {
             Err(problems) => {
                 found.problems.extend(problems);
                 self.refuse(found)
             }
             Ok(design) => {
-                let known = Known::new(brief, design, said.warnings);
-                if self.recurs(&found) {
-                    known.keep();
-                }
-                let mut composition = self.build(found, &platform, identity, &whereabouts, &known);
+                let mut composition = self.build(found, platform, brief.identity, whereabouts, &design);
                 composition.resolved = self.inputs.tell_spec.then(|| resolved.fields.value());
+                if recurs {
+                    Known::keep(brief, design, said.warnings);
+                }
                 composition
             }
         }
@@ -180,7 +196,7 @@ impl Call<'_> {
 
     /// The flavors that were found, in the order in which the actor lists them.
     fn flavors(&self) -> impl Iterator<Item = (&str, &EnvironmentConfig)> {
-        self.names.iter().filter_map(|name| Some((name.as_str(), self.inputs.flavor(name)?.first()?)))
+        self.names.iter().zip(&self.found_flavors).filter_map(|(name, config)| Some((name.as_str(), (*config)?)))
     }
 
     /// True if a design is all that is wanted, and may be known already.
@@ -237,17 +253,13 @@ impl Call<'_> {
 
     /// The flavors that do not exist, in the words people know.
     fn missing(&self) -> Option<Problem> {
-        let absent = |name: &&String| self.inputs.flavor(name).is_none_or(<[_]>::is_empty);
-        let missing: Vec<&str> = self.names.iter().filter(absent).map(String::as_str).collect();
+        let asked = self.names.iter().zip(&self.found_flavors);
+        let missing: Vec<&str> = asked.filter(|(_, found)| found.is_none()).map(|(name, _)| name.as_str()).collect();
+        let first = missing.first()?;
         let written = self.inputs.composite.spec.get("flavors").and_then(Value::as_array);
         let listed: BTreeSet<_> = written.into_iter().flatten().filter_map(Value::as_str).collect();
-        let listed = listed.len();
-        let what = format!(
-            "Waiting for {} flavor EnvironmentConfigs: {} ({listed} listed)",
-            missing.len(),
-            missing.join(", ")
-        );
-        let first = missing.first()?;
+        let (count, names, listed) = (missing.len(), missing.join(", "), listed.len());
+        let what = format!("Waiting for {count} flavor EnvironmentConfigs: {names} ({listed} listed)");
         let hint = format!("create the EnvironmentConfig, or remove `{first}` from spec.flavors; nothing was changed");
         Some(Problem::value(Path::root(), Source::Nobody, what).of_kind(Kind::Missing).hint(hint))
     }
@@ -275,10 +287,8 @@ impl Call<'_> {
         platform: &Platform,
         identity: &Identity,
         whereabouts: &Whereabouts,
-        known: &Known,
+        design: &Design,
     ) -> Composition {
-        let (design, warnings) = known.design();
-        found.warnings.extend(warnings.iter().cloned());
         let observed = &self.inputs.observed;
         let plans = resources::plan(design, identity, whereabouts, observed);
         let (plans, lost) =

@@ -1,7 +1,7 @@
 //! What must hold of every merge, whatever the layers say.
 
 use function_asya::composed::Step;
-use function_asya::inputs::{EnvironmentConfig, Inputs, flavor_key};
+use function_asya::inputs::{Composite, EnvironmentConfig, Inputs, flavor_key};
 use function_asya::pipeline::compose;
 use function_asya::platform;
 use function_asya::problem::Problems;
@@ -64,7 +64,7 @@ fn merged(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Optio
 
 fn inputs(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Inputs {
     let mut inputs = Inputs { input: Some(settings.clone().into()), ..Inputs::default() };
-    inputs.composite = serde_json::from_value(json!({"spec": actor})).expect("a spec is any value");
+    inputs.composite = Composite::of_tree(&json!({"spec": actor})).expect("a spec is any value");
     for (name, data) in flavors {
         let mut config = EnvironmentConfig { data: data.clone().into(), ..EnvironmentConfig::default() };
         config.name.clone_from(name);

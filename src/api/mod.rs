@@ -29,6 +29,9 @@ impl Condition {
     pub fn list(conditions: &At<'_, '_>) -> Result<Vec<Self>, Fault> {
         let mut list = Vec::new();
         for condition in conditions.items()? {
+            if !condition.is_object("a condition")? {
+                return Err(condition.wrong(&"a condition"));
+            }
             let [kind, status, reason, message] = condition.fields(["type", "status", "reason", "message"])?;
             let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
             list.push(Self {

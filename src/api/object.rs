@@ -221,7 +221,7 @@ mod tests {
         let live = read(json!({
             "metadata": {"name": "ocr", "generation": 1.5, "uid": 7},
             "spec": {"replicas": "3"},
-            "status": {"observedGeneration": 2, "conditions": [7], "readyReplicas": 1},
+            "status": {"observedGeneration": 2, "conditions": [null], "readyReplicas": 1},
         }));
         let LiveMetadata { name, generation, uid, .. } = &live.metadata;
         assert_eq!((name.as_deref(), *generation, uid.as_deref()), (Some("ocr"), None, None));

@@ -2,7 +2,8 @@
 //! same words.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ptr;
+use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 
@@ -16,11 +17,11 @@ use crate::problem::Problems;
 const MOST: usize = 8 * 1024 * 1024;
 
 /// The designs of this process. What is in it saves work and changes no answer.
-pub static DESIGNS: Memory<Known> = Memory::new(MOST);
+static DESIGNS: Memory<Known> = Memory::new(MOST);
 
-/// Everything that a design is made from. Words that came before are shared ([`crate::wire::request`]), so it holds for
-/// the same ones, not for equal ones.
-#[derive(Clone, Copy, Debug)]
+/// Everything that a design is made from. Words that came before are shared ([`crate::wire::request`]), so a design holds
+/// for the same ones, not for equal ones.
+#[derive(Clone, Copy)]
 pub struct Brief<'a> {
     /// Who the actor is.
     pub identity: &'a Identity,
@@ -38,68 +39,79 @@ pub struct Brief<'a> {
     pub strict: bool,
 }
 
-/// A brief that is kept.
-#[derive(Debug)]
+/// A brief that is kept. It does not keep the words themselves: those are remembered or forgotten elsewhere, and once they
+/// are forgotten it is the brief of nobody.
 struct Kept {
     identity: Identity,
     labels: BTreeMap<String, String>,
-    spec: Arc<Value>,
-    flavors: Vec<Arc<Value>>,
-    platform: Arc<Platform>,
+    spec: Weak<Value>,
+    flavors: Vec<Weak<Value>>,
+    platform: Weak<Platform>,
     url: Option<String>,
     strict: bool,
 }
 
 impl Kept {
-    fn new(brief: Brief<'_>) -> Self {
-        Self {
-            identity: brief.identity.clone(),
-            labels: brief.labels.clone(),
-            spec: Arc::clone(brief.spec),
-            flavors: brief.flavors.iter().copied().map(Arc::clone).collect(),
-            platform: Arc::clone(brief.platform),
-            url: brief.url.map(str::to_owned),
-            strict: brief.strict,
-        }
+    /// None if nobody will bring the same words again: too many to be remembered.
+    fn new(brief: Brief<'_>) -> Option<Self> {
+        let Brief { identity, labels, spec, flavors, platform, url, strict } = brief;
+        // Whoever remembers them holds them too.
+        let is_remembered = |words: &Arc<Value>| Arc::strong_count(words) > 1;
+        (is_remembered(spec) && flavors.iter().all(|flavor| is_remembered(flavor))).then(|| Self {
+            identity: identity.clone(),
+            labels: labels.clone(),
+            spec: Arc::downgrade(spec),
+            flavors: flavors.iter().copied().map(Arc::downgrade).collect(),
+            platform: Arc::downgrade(platform),
+            url: url.map(str::to_owned),
+            strict,
+        })
     }
 
     fn is(&self, brief: &Brief<'_>) -> bool {
         let Brief { identity, labels, spec, flavors, platform, url, strict } = brief;
-        Arc::ptr_eq(&self.spec, spec)
-            && Arc::ptr_eq(&self.platform, platform)
+        // What is pointed at weakly keeps its place in memory, so nothing else can have come to stand there.
+        ptr::eq(self.spec.as_ptr(), Arc::as_ptr(spec))
+            && ptr::eq(self.platform.as_ptr(), Arc::as_ptr(platform))
             && self.flavors.len() == flavors.len()
-            && self.flavors.iter().zip(*flavors).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+            && self.flavors.iter().zip(*flavors).all(|(ours, theirs)| ptr::eq(ours.as_ptr(), Arc::as_ptr(theirs)))
             && (&self.identity, &self.labels, self.url.as_deref(), &self.strict) == (*identity, *labels, *url, strict)
+    }
+
+    /// About how much memory it takes, in bytes.
+    fn bytes(&self) -> usize {
+        let labels = self.labels.iter().map(|(key, value)| key.len() + value.len() + 2 * size_of::<String>());
+        size_of::<Self>() + labels.sum::<usize>() + self.flavors.len() * size_of::<Weak<Value>>()
     }
 }
 
 /// A design, and what it was made from.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Known(Arc<(Kept, Design, Problems)>);
 
 impl Known {
-    /// The design, and what was doubtful about the words it was made from.
-    pub fn design(&self) -> (&Design, &Problems) {
-        (&self.0.1, &self.0.2)
-    }
-
     /// What is known from this brief.
     pub fn from(brief: &Brief<'_>) -> Option<Self> {
         DESIGNS.get(&key(brief.identity)).filter(|known| known.0.0.is(brief))
     }
 
-    /// A new design.
-    pub fn new(brief: Brief<'_>, design: Design, warnings: Problems) -> Self {
-        Self(Arc::new((Kept::new(brief), design, warnings)))
+    /// The design.
+    pub fn design(&self) -> &Design {
+        &self.0.1
     }
 
-    /// Keeps it for the actor's next call.
-    pub fn keep(&self) {
-        let (brief, design, warnings) = &*self.0;
-        let labels: usize =
-            brief.labels.iter().map(|(key, value)| key.len() + value.len() + 2 * size_of::<String>()).sum();
-        let warnings: usize = warnings.iter().map(|warning| size_of_val(warning) + warning.what.len()).sum();
-        DESIGNS.put(&key(&brief.identity), self.clone(), size_of::<Kept>() + labels + warnings + design.bytes());
+    /// What was doubtful about the words that it was made from.
+    pub fn warnings(&self) -> &Problems {
+        &self.0.2
+    }
+
+    /// Keeps a design for the actor's next call.
+    pub fn keep(brief: Brief<'_>, design: Design, warnings: Problems) {
+        if let Some(kept) = Kept::new(brief) {
+            let told: usize = warnings.iter().map(|warning| size_of_val(warning) + 2 * warning.to_string().len()).sum();
+            let bytes = kept.bytes() + design.bytes() + told;
+            DESIGNS.put(&key(brief.identity), Self(Arc::new((kept, design, warnings))), bytes);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub fn layers(inputs: &Inputs) -> (Vec<Layer>, Problems) {
     (layers, problems)
 }
 
-/// The settings all layers make together. Remembers those of the call before, which changes no answer.
+/// The settings all layers make together. Remembers those of earlier calls, which changes no answer.
 ///
 /// # Errors
 /// One [`Problem`] of kind [`Kind::Platform`] for each unknown key and each bad value.
@@ -78,12 +78,12 @@ pub fn settle(inputs: &Inputs) -> Result<Arc<Platform>, Problems> {
     }
     let platform = Arc::new(settle_anew(inputs, lost)?);
     let settled = Settled { input: inputs.input.clone(), config: config.cloned(), platform: Arc::clone(&platform) };
-    SETTLED.put(name, settled, Settled::BYTES);
+    SETTLED.put(name, settled.clone(), settled.bytes());
     Ok(platform)
 }
 
 /// The settings of the calls before, by the EnvironmentConfig that the input names: nearly every call brings the same.
-static SETTLED: Memory<Settled> = Memory::new(64 * Settled::BYTES);
+static SETTLED: Memory<Settled> = Memory::new(1024 * 1024);
 
 /// Settings, and the words that they come from.
 #[derive(Clone)]
@@ -94,8 +94,12 @@ struct Settled {
 }
 
 impl Settled {
-    /// About what settings take, in bytes.
-    const BYTES: usize = 8 * 1024;
+    /// About how much memory they take, in bytes.
+    fn bytes(&self) -> usize {
+        const SETTINGS: usize = 4096;
+        let words = [&self.input, &self.config].into_iter().flatten();
+        SETTINGS + words.map(|words| tree::size(words)).sum::<usize>()
+    }
 
     /// True if these settings come from the same words.
     fn is_of(&self, inputs: &Inputs, config: Option<&Arc<Value>>) -> bool {

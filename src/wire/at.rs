@@ -5,6 +5,7 @@ use serde::de::{Error as _, Expected, Unexpected};
 use super::encoded::parts;
 use super::{Encoded, RawStruct, ReadError, from_struct, to_struct};
 use crate::path::{Path, Step};
+use crate::tree::EXACT;
 
 /// A value, and where it stands.
 pub struct At<'p, 'a> {
@@ -51,7 +52,7 @@ impl<'p, 'a> At<'p, 'a> {
             read(object, fields(entries, names)?.map(|(name, value)| At { value, name: Name::Key(name), above: None }))
         };
         let read = once(object).or_else(|fault| match fault {
-            // The same in usual form is as good.
+            // The same in usual form is as good, if all of it can be read.
             Fault::Odd => once(&usual(object).map_err(Fault::Wrong)?),
             wrong @ Fault::Wrong(_) => Err(wrong),
         });
@@ -141,7 +142,8 @@ impl<'p, 'a> At<'p, 'a> {
         }
     }
 
-    fn wrong(&self, expected: &dyn Expected) -> Fault {
+    /// Says that it is not what was `expected`.
+    pub fn wrong(&self, expected: &dyn Expected) -> Fault {
         let unexpected = match self.value {
             Encoded::Odd => return Fault::Odd,
             Encoded::Nothing => Unexpected::Unit,
@@ -170,9 +172,6 @@ impl<'p, 'a> At<'p, 'a> {
         })
     }
 }
-
-/// Whole numbers up to this are exact in a double.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The values of these fields; of a key that stands twice the last, as protobuf has it.
 fn fields<'a, 'n, const N: usize>(

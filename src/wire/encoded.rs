@@ -1,5 +1,7 @@
 //! Values read where they stand, one level at a time, for whoever compares them: nothing is built and nothing copied.
 
+use std::fmt;
+
 use bytes::Bytes;
 use smallvec::SmallVec;
 
@@ -10,7 +12,7 @@ use super::value::{Value, next_item};
 use super::writer::{BOOL, FIRST, LIST, NUMBER, SECOND, STRING, STRUCT};
 
 /// A value in the bytes of a Struct.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Encoded<'a> {
     /// `null`.
     Nothing,
@@ -29,8 +31,23 @@ pub enum Encoded<'a> {
 }
 
 /// The encoded items of a list, or entries of an object.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Items<'a>(&'a [u8]);
+
+/// What kind of value it is, never which: objects hold secrets.
+impl fmt::Debug for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Encoded::Nothing => "null",
+            Encoded::Bool(_) => "a boolean",
+            Encoded::Number(_) => "a number",
+            Encoded::Text(_) => "a text",
+            Encoded::List(_) => "a list",
+            Encoded::Map(_) => "a map",
+            Encoded::Odd => "something odd",
+        })
+    }
+}
 
 impl<'a> Encoded<'a> {
     /// Reads an encoded `google.protobuf.Value`.
@@ -71,7 +88,7 @@ impl<'a> Encoded<'a> {
         Encoded::Map(Items(entries))
     }
 
-    /// The value at a path of keys; of keys that stand twice, the first.
+    /// The value at a path of keys, in what we have written: of keys that stand twice it would be the first.
     pub fn at(self, keys: &[&str]) -> Option<Encoded<'a>> {
         keys.iter().try_fold(self, |value, key| match value {
             Encoded::Map(map) => map.get(key),
@@ -150,7 +167,8 @@ impl<'a> Items<'a> {
             Some((key, value)) if counts(key) => {
                 ours.place(key).is_some_and(|place| seen.add(place) && ours.value(place).equals(value()))
             }
-            Some(_) => true,
+            // It does not count, but has to be readable as if it did.
+            Some((_, value)) => value() != Encoded::Odd,
             None => false,
         });
         same && seen.count() == ours.keys().filter(|key| counts(key)).count()
@@ -243,7 +261,7 @@ const SCANNED: usize = 16;
 
 /// The entries of an object, each at its place.
 #[derive(Default)]
-pub struct ByKey<'a> {
+pub(crate) struct ByKey<'a> {
     entries: SmallVec<[(&'a [u8], &'a [u8]); SCANNED]>,
 }
 
@@ -263,11 +281,6 @@ impl<'a> ByKey<'a> {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// True if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// The keys by place.
@@ -292,7 +305,7 @@ impl<'a> ByKey<'a> {
 
 /// Places that were seen.
 #[derive(Default)]
-pub struct Places {
+pub(crate) struct Places {
     first: u64,
     further: Vec<u64>,
 }
@@ -331,9 +344,11 @@ impl Places {
 }
 
 impl RawStruct {
-    /// The value under a key, if every entry is in one piece and the key stands once.
+    /// The value under a key, if every entry is in one piece, every value can be read, and the key stands once.
     pub(super) fn only(&self, key: &str) -> Option<Encoded<'_>> {
-        self.only_entry(key).ok().flatten().map(|(_, value)| value)
+        let is_odd = |entry: &Bytes| parts(entry).is_none_or(|(_, value)| Encoded::read(value) == Encoded::Odd);
+        let only = self.only_entry(key).ok().flatten().map(|(_, value)| value);
+        only.filter(|_| !self.entries().iter().any(is_odd))
     }
 
     fn only_entry(&self, key: &str) -> Result<Option<(&Bytes, Encoded<'_>)>, NoObject> {
@@ -357,7 +372,7 @@ impl RawStruct {
         Ok(value?.object()?.map(|Items(object)| entry.slice_ref(object)))
     }
 
-    /// The value at a path of keys; of keys that stand twice, the first.
+    /// The value at a path of keys, in what we have written: of keys that stand twice it would be the first.
     pub fn at(&self, keys: &[&str]) -> Option<Encoded<'_>> {
         let (first, keys) = keys.split_first()?;
         let mut entries = self.entries().iter().filter_map(|entry| parts(entry));

@@ -26,8 +26,8 @@ pub mod write;
 mod writer;
 
 pub use at::{At, Fault, if_right};
-pub(crate) use encoded::NoObject;
-pub use encoded::{ByKey, Encoded, Items, Places};
+pub(crate) use encoded::{ByKey, NoObject, Places};
+pub use encoded::{Encoded, Items};
 pub use error::{ReadError, WireError, WriteError};
 pub use raw_struct::RawStruct;
 pub use read::from_struct;

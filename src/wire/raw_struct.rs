@@ -24,6 +24,18 @@ impl RawStruct {
         self.entries.is_empty()
     }
 
+    /// The same in as much memory as it needs, for whoever keeps it.
+    pub(crate) fn compact(self) -> Self {
+        let mut bytes = Bytes::from(prost::Message::encode_to_vec(&self));
+        // Each entry is behind its key and length, and ends where the next one's key stands.
+        let entries = self.entries.iter().map(|entry| {
+            let head = encoding::bytes::encoded_len(FIELDS, entry) - entry.len();
+            bytes.advance(head);
+            bytes.split_to(entry.len())
+        });
+        Self { entries: entries.collect() }
+    }
+
     /// The encoded entries (`Struct.FieldsEntry`), in the order they came.
     pub(super) fn entries(&self) -> &[Bytes] {
         &self.entries

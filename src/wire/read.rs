@@ -15,6 +15,7 @@ use super::fields::{Fields, Message};
 use super::value::{Value, next_item};
 use super::{MAX_DEPTH, RawStruct, ReadError};
 use crate::path::Step;
+use crate::tree::EXACT;
 
 /// Reads an object.
 ///
@@ -45,9 +46,6 @@ pub(crate) fn from_entries<'de, S: DeserializeSeed<'de>>(entries: &'de [u8], see
     let value = Value::Struct(Message::new(entries));
     seed.deserialize(Reader { value, depth: 0 }).map_err(ReadError::shortened)
 }
-
-/// Whole numbers below this are exact in a double; from here on they may have been rounded.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// One value, and how many objects and lists it is in.
 struct Reader<'de> {

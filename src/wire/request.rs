@@ -97,7 +97,11 @@ fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap
             None => Source::Platform(key.clone()),
         };
         let items = answer.items.iter().filter_map(|item| item.resource.as_ref());
-        let read = items.map(|item| told(SHELF.config(key, item), &source, unreadable).unwrap_or_default());
+        // The first counts; further ones must not drive it off the shelf.
+        let key_of = |index: usize| if index == 0 { key.clone() } else { format!("{key} {index}") };
+        let read = items.enumerate();
+        let read =
+            read.map(|(index, item)| told(SHELF.config(&key_of(index), item), &source, unreadable).unwrap_or_default());
         (key.clone(), read.collect())
     })
     .collect()

@@ -6,7 +6,7 @@ use super::proto::v1::{
     self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest,
     RunFunctionResponse, Severity, State, Status, Target, resource_selector::Match,
 };
-use super::{RawStruct, WriteError, from_struct, to_struct};
+use super::{At, RawStruct, WriteError, from_struct, to_struct};
 use crate::composed::{self, Composition, Notice, Step, Truth, Verdict};
 use crate::node::Node;
 use crate::tree;
@@ -92,7 +92,7 @@ fn overlaid(
     composition: &Composition,
 ) -> Result<RawStruct, WriteError> {
     let before = before.and_then(|before| from_struct::<Value>(before).ok()).filter(Value::is_object);
-    let Some(mut object) = before else { return to_struct(&Desired::new(request, composition)) };
+    let Some(mut object) = before else { return to_struct(&Desired::new(&kind_of(request), composition)) };
     if let Some(status) = &composition.status {
         tree::overlay(&mut object, &json!({"status": status}));
     }
@@ -117,12 +117,21 @@ struct Desired<'a> {
 }
 
 impl<'a> Desired<'a> {
-    fn new(request: &'a RunFunctionRequest, composition: &'a Composition) -> Self {
-        let observed = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
-        let text = |key| observed.and_then(|observed| observed.at(&[key])?.as_str());
-        let (spec, status) = (composition.spec.as_ref(), composition.status.as_ref());
-        Self { api_version: text("apiVersion"), kind: text("kind"), spec, status }
+    fn new(kind: &'a [Option<String>; 2], composition: &'a Composition) -> Self {
+        let [api_version, kind] = kind.each_ref().map(Option::as_deref);
+        Self { api_version, kind, spec: composition.spec.as_ref(), status: composition.status.as_ref() }
     }
+}
+
+/// The apiVersion and kind of the observed composite.
+fn kind_of(request: &RunFunctionRequest) -> [Option<String>; 2] {
+    let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
+    let read = |composite| {
+        At::read(composite, ["apiVersion", "kind"], |_, [version, kind]| {
+            Ok([version.text()?.map(str::to_owned), kind.text()?.map(str::to_owned)])
+        })
+    };
+    composite.and_then(|composite| read(composite).ok()).unwrap_or_default()
 }
 
 fn condition(verdict: &Verdict) -> Condition {

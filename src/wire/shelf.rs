@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{Encoded, RawStruct, ReadError, from_struct};
 use crate::inputs::{CROSSPLANES, Composite, EnvironmentConfig, Said};
 use crate::memory::Memory;
+use crate::tree;
 
 /// What was read before.
 pub(super) struct Shelf {
@@ -101,21 +102,9 @@ fn known(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, but: &[&st
 fn keep(shelf: &Memory<Words>, key: &str, said: Option<Encoded<'_>>, read: &Arc<Value>) {
     if let Some(Encoded::Map(said)) = said {
         let said = said.to_vec();
-        let bytes = said.len() + size(read);
+        let bytes = said.len() + tree::size(read);
         shelf.put(key, Words(Arc::new((said, Arc::clone(read)))), bytes);
     }
-}
-
-/// About how much memory a tree takes, in bytes. A map takes room for eleven entries however few it has.
-fn size(value: &Value) -> usize {
-    const MAP: usize = 640;
-    size_of::<Value>()
-        + match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-            Value::String(text) => text.len(),
-            Value::Array(list) => list.iter().map(size).sum(),
-            Value::Object(map) => MAP + map.iter().map(|(key, value)| key.len() + size(value)).sum::<usize>(),
-        }
 }
 
 #[cfg(test)]
@@ -206,6 +195,32 @@ mod tests {
         }
         let nothing = to_struct(&json!({"metadata": {"name": "a"}, "status": null})).expect("an object");
         assert_eq!(*shelf.composite(&nothing).expect("it can be read").spec, Value::Null);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_of_what_is_known_too() {
+        let delimited =
+            |tag: u8, bytes: &[u8]| [&[tag, u8::try_from(bytes.len()).expect("a short one")], bytes].concat();
+        let entry = |key: &str, value: &[u8]| {
+            delimited(0x0a, &[delimited(0x0a, key.as_bytes()), delimited(0x12, value)].concat())
+        };
+        let object = |entries: &[Vec<u8>]| delimited(0x2a, &entries.concat());
+        // The beginning of a number.
+        let malformed = entry("compositionRef", &[0x08]);
+        let words = entry("image", &delimited(0x1a, b"a"));
+        let read = |bytes: &[u8]| <RawStruct as prost::Message>::decode(bytes).expect("entries");
+        for key in ["spec", "data"] {
+            let clean = entry(key, &object(std::slice::from_ref(&words)));
+            let inside = entry(key, &object(&[words.clone(), malformed.clone()]));
+            for odd in [[&clean[..], &malformed].concat(), inside] {
+                let (known, new) = (Shelf::new(), Shelf::new());
+                known.composite(&read(&clean)).expect("it can be read");
+                known.config("a", &read(&clean)).expect("it can be read");
+                let told = |shelf: &Shelf| (shelf.composite(&read(&odd)).err(), shelf.config("a", &read(&odd)).err());
+                assert_eq!(told(&known), told(&new), "{key}");
+                assert_ne!(told(&new), (None, None), "{key}");
+            }
+        }
     }
 
     #[test]
