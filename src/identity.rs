@@ -44,8 +44,8 @@ pub fn identify(inputs: &Inputs, problems: &mut Problems) -> Option<Identity> {
 /// The actor's name as far as it can be told, good or bad.
 pub fn actor_name(inputs: &Inputs) -> Option<String> {
     let Metadata { name, labels, .. } = &inputs.composite.metadata;
-    let spec = &inputs.composite.spec;
-    let written = spec.get("actor").filter(|actor| !actor.is_null()).map(|actor| actor.as_str().unwrap_or_default());
+    let written =
+        inputs.composite.spec.actor().filter(|actor| !actor.is_null()).map(|actor| actor.as_str().unwrap_or_default());
     let claim = || Some(inputs.composite.claim.name.as_str()).filter(|name| !name.is_empty());
     let label = || labels.get("crossplane.io/claim-name").map(String::as_str);
     let found = written.or_else(claim).or_else(label).unwrap_or(name);
@@ -59,7 +59,7 @@ pub fn bad_name(inputs: &Inputs) -> Option<Problem> {
         return None;
     }
     let path = Path::keys("spec.actor");
-    let written = inputs.composite.spec.get("actor").filter(|actor| !actor.is_null());
+    let written = inputs.composite.spec.actor().filter(|actor| !actor.is_null());
     if written.is_some_and(|written| !written.is_string()) {
         return None; // The schema tells.
     }

@@ -15,6 +15,7 @@ use crate::api::{Condition, Object, Queue};
 use crate::problem::Problems;
 use crate::tree;
 use crate::wire::{At, Fault, RawStruct, ReadError, if_right, to_struct};
+use crate::words::Words;
 
 /// The key under which the platform settings are asked for.
 pub const PLATFORM_KEY: &str = "platform";
@@ -60,7 +61,7 @@ pub struct Composite {
     /// Name, namespace and labels.
     pub metadata: Metadata,
     /// The actor's spec as its user wrote it: without [`CROSSPLANES`], which [`Said`] leaves out.
-    pub spec: Arc<Value>,
+    pub spec: Arc<Words>,
     /// The claim that `spec.claimRef` names.
     pub claim: ClaimRef,
     /// What we and Crossplane last said of it.
@@ -72,7 +73,7 @@ impl Composite {
     ///
     /// # Errors
     /// The first thing that is not what it should be, of what somebody reads.
-    pub fn read(object: &RawStruct, spec: &Arc<Value>) -> Result<Self, ReadError> {
+    pub fn read(object: &RawStruct, spec: &Arc<Words>) -> Result<Self, ReadError> {
         At::read(object, ["metadata", "spec", "status"], |_, [metadata, noted, status]| {
             Ok(Self {
                 metadata: Metadata::read(&metadata)?,
@@ -94,7 +95,7 @@ impl Composite {
             head["spec"] = json!({ "claimRef": claim });
         }
         let Said(spec) = serde_json::from_value(spec).map_err(ReadError::custom)?;
-        Self::read(&to_struct(&tree::rounded(&head))?, &spec.into())
+        Self::read(&to_struct(&tree::rounded(&head))?, &Words::of_tree(spec).into())
     }
 }
 

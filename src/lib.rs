@@ -23,7 +23,7 @@
 //! | [`inputs`], [`composed`], [`spec`], [`platform`], [`identity`], [`problem`], [`path`] | the nouns |
 //! | [`schema`], [`tree`], [`go`], [`names`] | structural schemas, JSON trees, Go's durations and quantities, Kubernetes' names |
 //! | [`memory`] | what was worked out before, within bounds |
-//! | [`node`], [`unread`] | values that we emit, cheap to build; values that came, read only where somebody asks |
+//! | [`node`], [`unread`], [`words`] | values that we emit, cheap to build; values that came, read only where somebody asks |
 
 pub mod api;
 pub mod cli;
@@ -51,3 +51,4 @@ pub mod transport;
 pub mod tree;
 pub mod unread;
 pub mod wire;
+pub mod words;

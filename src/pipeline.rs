@@ -52,7 +52,7 @@ fn lacks(inputs: &Inputs, names: &[String]) -> bool {
 
 /// The valid flavor names of the actor, each once, in its order.
 pub fn listed_flavors(inputs: &Inputs, found: &mut Findings) -> Vec<String> {
-    let listed = inputs.composite.spec.get("flavors").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let listed = inputs.composite.spec.flavors();
     let mut names: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, name) in listed.iter().enumerate() {
@@ -212,7 +212,7 @@ impl Call<'_> {
     /// Who the actor is, and whether its names are free.
     fn identify(&self, platform: &Platform, found: &mut Findings) -> Option<Identity> {
         if self.only_flavors() {
-            let written = self.inputs.composite.spec.get("actor").is_some();
+            let written = self.inputs.composite.spec.actor().is_some();
             found.problems.extend(identity::bad_name(self.inputs).filter(|_| written));
             return None;
         }
@@ -256,8 +256,7 @@ impl Call<'_> {
         let asked = self.names.iter().zip(&self.found_flavors);
         let missing: Vec<&str> = asked.filter(|(_, found)| found.is_none()).map(|(name, _)| name.as_str()).collect();
         let first = missing.first()?;
-        let written = self.inputs.composite.spec.get("flavors").and_then(Value::as_array);
-        let listed: BTreeSet<_> = written.into_iter().flatten().filter_map(Value::as_str).collect();
+        let listed: BTreeSet<_> = self.inputs.composite.spec.flavors().iter().filter_map(Value::as_str).collect();
         let (count, names, listed) = (missing.len(), missing.join(", "), listed.len());
         let what = format!("Waiting for {count} flavor EnvironmentConfigs: {names} ({listed} listed)");
         let hint = format!("create the EnvironmentConfig, or remove `{first}` from spec.flavors; nothing was changed");

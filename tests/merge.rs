@@ -12,6 +12,7 @@ use function_asya::problem::Problems;
 use function_asya::resolve;
 use function_asya::resolve::layers::Findings;
 use function_asya::wire::{from_struct, to_struct};
+use function_asya::words::Words;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ impl Row {
             }
         }
         let mut inputs = Inputs { input: Some(self.settings.clone().into()), strict: true, ..Inputs::default() };
-        inputs.composite.spec = as_read(&spec).into();
+        inputs.composite.spec = Words::of_tree(as_read(&spec)).into();
         for (name, data) in &self.flavors.0 {
             let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };
             config.name.clone_from(name);

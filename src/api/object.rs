@@ -49,9 +49,7 @@ impl Object {
             })
         })
     }
-}
 
-impl Object {
     /// The live object that the wrapper names, up to 10 minutes old unless the provider watches.
     pub fn live(&self) -> Option<&Live> {
         self.live.as_ref()

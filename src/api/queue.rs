@@ -61,9 +61,7 @@ impl Queue {
             })
         })
     }
-}
 
-impl Queue {
     /// The queue's real name, else the one that was asked for.
     pub fn name(&self) -> Option<&str> {
         filled(&self.real.name).or_else(|| filled(&self.asked.name))

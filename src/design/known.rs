@@ -12,9 +12,10 @@ use crate::identity::Identity;
 use crate::memory::Memory;
 use crate::platform::Platform;
 use crate::problem::Problems;
+use crate::words::Words;
 
-/// How much memory all designs together may take, in bytes: those of some hundred actors.
-const MOST: usize = 8 * 1024 * 1024;
+/// How much memory all designs together may take, in bytes: those of a thousand actors.
+const MOST: usize = 16 * 1024 * 1024;
 
 /// The designs of this process. What is in it saves work and changes no answer.
 static DESIGNS: Memory<Known> = Memory::new(MOST);
@@ -28,7 +29,7 @@ pub struct Brief<'a> {
     /// The labels of its composite.
     pub labels: &'a BTreeMap<String, String>,
     /// Its own spec.
-    pub spec: &'a Arc<Value>,
+    pub spec: &'a Arc<Words>,
     /// What its flavors say, in the order it lists them.
     pub flavors: &'a [&'a Arc<Value>],
     /// The settings of the installation.
@@ -44,7 +45,7 @@ pub struct Brief<'a> {
 struct Kept {
     identity: Identity,
     labels: BTreeMap<String, String>,
-    spec: Weak<Value>,
+    spec: Weak<Words>,
     flavors: Vec<Weak<Value>>,
     platform: Weak<Platform>,
     url: Option<String>,
@@ -56,8 +57,8 @@ impl Kept {
     fn new(brief: Brief<'_>) -> Option<Self> {
         let Brief { identity, labels, spec, flavors, platform, url, strict } = brief;
         // Whoever remembers them holds them too.
-        let is_remembered = |words: &Arc<Value>| Arc::strong_count(words) > 1;
-        (is_remembered(spec) && flavors.iter().all(|flavor| is_remembered(flavor))).then(|| Self {
+        let flavors_are = flavors.iter().all(|flavor| Arc::strong_count(flavor) > 1);
+        (flavors_are && Arc::strong_count(spec) > 1).then(|| Self {
             identity: identity.clone(),
             labels: labels.clone(),
             spec: Arc::downgrade(spec),

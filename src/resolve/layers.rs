@@ -100,7 +100,7 @@ pub fn flavor(rank: usize, name: &str, config: &EnvironmentConfig, platform: &Pl
 /// Reads the actor itself.
 pub fn actor(inputs: &Inputs, found: &mut Findings) -> Layer {
     let source = Source::Actor;
-    let mut spec = fields(Arc::clone(&inputs.composite.spec), &source, found);
+    let mut spec = fields(inputs.composite.spec.tree(), &source, found);
     refuse_renamed(&mut spec, &source, found);
     drop_unknown(&mut spec, &source, inputs.strict, found);
     Layer { source, spec, rank: usize::MAX }

@@ -174,9 +174,26 @@ impl<'a> Items<'a> {
         same && seen.count() == ours.keys().filter(|key| counts(key)).count()
     }
 
+    /// Encoded entries.
+    pub(crate) fn new(entries: &'a [u8]) -> Self {
+        Self(entries)
+    }
+
     /// A copy of what is encoded.
     pub fn to_vec(self) -> Vec<u8> {
         self.0.to_vec()
+    }
+
+    /// A copy of the entries that can be read, but for those under some keys.
+    pub(crate) fn without(self, but: &[&str]) -> Vec<u8> {
+        let mut kept = Vec::new();
+        for entry in self.messages().flatten() {
+            if parts(entry).is_some_and(|(key, _)| !but.iter().any(|but| but.as_bytes() == key)) {
+                prost::encoding::bytes::encode(1, &Bytes::copy_from_slice(entry), &mut kept);
+            }
+        }
+        kept.shrink_to_fit();
+        kept
     }
 
     fn get(self, key: &str) -> Option<Encoded<'a>> {

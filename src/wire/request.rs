@@ -14,6 +14,7 @@ use crate::path::Path;
 use crate::pipeline;
 use crate::problem::{Kind, Problem, Problems, Source};
 use crate::resources;
+use crate::words::Words;
 
 /// Reads a request; what cannot be read is told in [`Inputs::unreadable`].
 ///
@@ -73,7 +74,8 @@ fn only_flavors(composite: &RawStruct) -> Composite {
         flavors: Vec<String>,
     }
     let listing = from_struct::<Listing>(composite).unwrap_or_default();
-    Composite { spec: serde_json::json!({"flavors": listing.spec.flavors}).into(), ..Composite::default() }
+    let spec = Words::of_tree(serde_json::json!({"flavors": listing.spec.flavors}));
+    Composite { spec: spec.into(), ..Composite::default() }
 }
 
 /// Our status is laid over that of earlier steps, so theirs has to be readable, or it would be lost.
