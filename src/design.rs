@@ -69,10 +69,10 @@ pub fn design(
 ///
 /// # Errors
 /// If no Struct can hold it.
-pub fn written(name: &str, object: &Node) -> Result<RawStruct, Problem> {
+pub fn written(name: &str, object: &Node) -> Result<RawStruct, Problems> {
     to_struct(object).map(RawStruct::compact).map_err(|error| {
         let what = format!("the resource `{name}` cannot be written: {error}");
-        Problem::value(Path::root(), Source::Nobody, what).hint("nothing was changed")
+        Problem::value(Path::root(), Source::Nobody, what).hint("nothing was changed").into()
     })
 }
 

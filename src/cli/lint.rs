@@ -13,8 +13,7 @@ use super::report::{self, Files};
 use super::scene::{Scene, read_config};
 use super::step::OurStep;
 use super::stop::{FINE, REFUSED, Stop};
-use crate::composed::Composition;
-use crate::inputs::{EnvironmentConfig, Inputs};
+use crate::inputs::EnvironmentConfig;
 use crate::lint::{self, Actor, Finding, Flavor, Level};
 use crate::parallel;
 use crate::problem::{Problem, Source};
@@ -104,15 +103,17 @@ impl Lint {
             let mut scene = Scene::of_actor(document, self.namespace.as_deref());
             scene.take_step(step.clone());
             let told = scene.problems.iter().map(|problem| told(Level::Problem, problem, &scene.files())).collect();
-            let answer = (!scene.is_unreadable).then(|| scene.asked_of(&|name| known.called(name))).transpose();
-            let answer = answer.map(|answer| Some((answer?, is_claim)));
-            Answer { told, answer, document: scene.actor }
+            let actor = (!scene.is_unreadable).then(|| {
+                let (inputs, composition) = scene.asked_of(&|name| known.called(name))?;
+                Ok(Actor { inputs, composition, is_claim })
+            });
+            Answer { told, actor, document: scene.actor }
         });
         let (mut actors, mut documents) = (Vec::new(), Vec::new());
-        for Answer { told, answer, document } in answers {
+        for Answer { told, actor, document } in answers {
             messages.extend(told);
-            if let Some(((inputs, composition), is_claim)) = answer? {
-                actors.push(Actor { inputs, composition, is_claim });
+            if let Some(actor) = actor {
+                actors.push(actor?);
                 documents.push(document);
             }
         }
@@ -120,10 +121,10 @@ impl Lint {
     }
 }
 
-/// What an actor is answered: nothing if it cannot be read.
+/// What there is to say of an actor, and what it is answered: nothing if it cannot be read.
 struct Answer {
     told: Vec<Message>,
-    answer: Result<Option<((Inputs, Composition), bool)>, Stop>,
+    actor: Option<Result<Actor, Stop>>,
     document: Document,
 }
 
