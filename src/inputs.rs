@@ -49,6 +49,8 @@ pub struct Inputs {
     pub ttl: Option<Duration>,
     /// The resolved spec is wanted too, for the log.
     pub tell_spec: bool,
+    /// Only what is wrong or doubtful is wanted, so nothing has to be designed.
+    pub only_checks: bool,
     /// Calls like this one come again and again, so it pays to remember what was worked out.
     pub recurs: bool,
     /// Unknown fields of the actor are problems (files) rather than warnings (a cluster, whose XRD may be newer than this function).

@@ -5,6 +5,7 @@ mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -165,6 +166,9 @@ impl Call<'_> {
             return self.hand_over(found, platform, &layers, resolved);
         }
         let Some(brief) = brief else { return self.refuse(found) };
+        if self.inputs.only_checks {
+            return self.composition(found, Vec::new(), Duration::ZERO);
+        }
         match design::design(brief.identity, &resolved.spec, platform, brief.labels, whereabouts.url()) {
             Err(problems) => {
                 found.problems.extend(problems);

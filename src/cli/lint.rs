@@ -86,6 +86,9 @@ impl Lint {
         told.extend(found.iter().map(|finding| located(finding, &documents, &heap.configs, step)));
         told.sort();
         told.dedup();
+        drop(lot);
+        // Nothing but the end of the process comes after this, and to take apart all that was read would take a while.
+        std::mem::forget((actors, documents, configs, heap));
         Ok(Messages { actors: count, flavors, told })
     }
 
@@ -102,6 +105,7 @@ impl Lint {
             let is_claim = claim::kind(&document.value).1 == "AsyncActor";
             let mut scene = Scene::of_actor(document, self.namespace.as_deref());
             scene.take_step(step.clone());
+            scene.only_checks = true;
             let told = scene.problems.iter().map(|problem| told(Level::Problem, problem, &scene.files())).collect();
             let actor = (!scene.is_unreadable).then(|| {
                 let (inputs, composition) = scene.asked_of(&|name| known.called(name))?;

@@ -68,6 +68,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// What is wrong with the files though they could be read.
     pub problems: Vec<Problem>,
+    /// Only what is wrong or doubtful is wanted.
+    pub only_checks: bool,
     /// The actor's metadata are not what metadata are, so nothing more can be said of it.
     pub is_unreadable: bool,
 }
@@ -123,6 +125,7 @@ impl Scene {
             input: None,
             notes: Vec::new(),
             problems,
+            only_checks: false,
             is_unreadable,
         }
     }
@@ -274,7 +277,8 @@ impl Scene {
         let composite = Composite::of_tree(&self.composite).map_err(|error| {
             Stop::unreadable(format!("error: {}: the actor cannot be read: {error}\n", self.actor.file))
         })?;
-        Ok(Inputs { composite, input: self.input.clone().map(Arc::new), observed, strict: true, ..Inputs::default() })
+        let (input, only_checks) = (self.input.clone().map(Arc::new), self.only_checks);
+        Ok(Inputs { composite, input, observed, only_checks, strict: true, ..Inputs::default() })
     }
 
     fn configs_called(&self, name: &str) -> Result<Vec<EnvironmentConfig>, Stop> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Finding, Level, Lot, wrong};
+use super::{Finding, Level, Look, Lot, wrong};
+use crate::parallel;
 use crate::path::Path;
 use crate::problem::nearest;
 use crate::resolve::field::Field;
@@ -13,21 +14,24 @@ const CONTAINERS: &[&str] = &["initContainers", "sidecars"];
 
 /// Every mount of a volume that is not there. Actors with missing flavors are spared: those may bring it.
 pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (index, look) in lot.looks.iter().enumerate().filter(|(_, look)| !look.missing) {
-        let fields = lot.merged(look);
-        let value = parts(&fields);
-        let volumes = volumes(&value);
-        for (path, name) in mounts(&value).into_iter().filter(|(_, name)| !volumes.contains(name)) {
-            let problem = wrong(&fields, &value, &path, format!("there is no volume `{name}`"));
-            let hint = match nearest(name, volumes.iter().copied()) {
-                Some(near) => format!("`{near}`, or add `{name}` to `spec.volumes`"),
-                None => format!("add `{name}` to `spec.volumes`"),
-            };
-            found.push(Finding::new(Level::Problem, problem.hint(hint)).of_actor(index));
-        }
-    }
-    found
+    let looks = lot.looks.iter().enumerate().filter(|(_, look)| !look.missing);
+    parallel::map(looks.collect(), |(index, look)| of_actor(lot, index, look)).concat()
+}
+
+fn of_actor(lot: &Lot<'_>, index: usize, look: &Look) -> Vec<Finding> {
+    let fields = lot.merged(look);
+    let value = parts(&fields);
+    let volumes = volumes(&value);
+    let lost = mounts(&value).into_iter().filter(|(_, name)| !volumes.contains(name));
+    lost.map(|(path, name)| {
+        let problem = wrong(&fields, &value, &path, format!("there is no volume `{name}`"));
+        let hint = match nearest(name, volumes.iter().copied()) {
+            Some(near) => format!("`{near}`, or add `{name}` to `spec.volumes`"),
+            None => format!("add `{name}` to `spec.volumes`"),
+        };
+        Finding::new(Level::Problem, problem.hint(hint)).of_actor(index)
+    })
+    .collect()
 }
 
 /// Of a merged spec, what has to do with mounts.
