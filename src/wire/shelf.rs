@@ -29,8 +29,8 @@ const CONFIGS: usize = 2 * 1024 * 1024;
 /// How much memory inputs may take, in bytes.
 const INPUTS: usize = 512 * 1024;
 
-/// How much memory specs may take, in bytes: those of a thousand actors.
-const SPECS: usize = 4 * 1024 * 1024;
+/// How much memory specs may take, in bytes: those of more actors than there is room for designs.
+const SPECS: usize = 8 * 1024 * 1024;
 
 impl Shelf {
     /// With nothing in it.

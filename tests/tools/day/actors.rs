@@ -16,7 +16,7 @@ use crate::plan::Look;
 const SETTINGS: Settings = Settings { max_request: 32 * 1024 * 1024, ttl: None };
 
 /// The one name and namespace that the corpus has; others are as long.
-const NAME: &[u8] = b"text-to-image";
+const NAME: &[u8] = b"text-to-im-00";
 const NAMESPACE: &[u8] = b"media";
 
 /// One call: what is sent and what must come back, but for names.

@@ -210,7 +210,12 @@ fn is_unreached(status: &Status) -> bool {
     while let Some(error) = source {
         let refused = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
         let unsent = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_canceled);
-        if unsent || refused == Some(std::io::ErrorKind::ConnectionRefused) {
+        // The replica said goodbye between the moment the connection was ready and the moment the call was to be sent. gRPC's
+        // own clients send such a call again; a call that was sent fails otherwise.
+        let goodbye = error.downcast_ref::<h2::Error>().is_some_and(|error| {
+            error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR)
+        });
+        if unsent || goodbye || refused == Some(std::io::ErrorKind::ConnectionRefused) {
             return true;
         }
         source = error.source();
