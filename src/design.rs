@@ -42,7 +42,7 @@ pub struct Design {
 /// Designs an actor; `labels` are those of its composite, `url` is where its queue is.
 ///
 /// # Errors
-/// One [`Problem`] for each resource that cannot be written: nesting that no Struct holds.
+/// The first resource that cannot be written: nesting that no Struct holds.
 pub fn design(
     identity: &Identity,
     spec: &Spec,

@@ -50,7 +50,7 @@ impl<V: Clone> Memory<V> {
         }
         if kept.bytes + bytes > self.most {
             kept.turned_away += 1;
-            if kept.turned_away % PATIENCE != 0 {
+            if !kept.turned_away.is_multiple_of(PATIENCE) {
                 return;
             }
         }

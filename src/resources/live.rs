@@ -139,8 +139,24 @@ fn is_zero(value: Encoded<'_>, meaning: Meaning) -> bool {
 mod tests {
     use super::*;
     use crate::node::Node;
-    use crate::wire::to_struct;
+    use crate::wire::{MAX_WRITTEN_DEPTH, to_struct};
     use serde_json::json;
+
+    /// As deep as we write, on half of the stack that a thread has, even in a debug build.
+    #[test]
+    fn deep_objects_are_compared() {
+        let compare = || {
+            let deep = (0..MAX_WRITTEN_DEPTH / 2 - 2).fold(json!(1), |inner, _| json!([{ "a": inner }]));
+            let object = to_struct(&json!({ "in": deep })).expect("an object");
+            let deep = object.at(&["in"]).expect("it was written");
+            assert!(covers(deep, deep, Meaning::Plain) && deep.equals(deep) && !is_zero(deep, Meaning::Plain));
+            let other = (0..MAX_WRITTEN_DEPTH / 2 - 2).fold(json!(2), |inner, _| json!([{ "a": inner }]));
+            let other = to_struct(&json!({ "in": other })).expect("an object");
+            assert!(!covers(deep, other.at(&["in"]).expect("it was written"), Meaning::Plain));
+        };
+        let thread = std::thread::Builder::new().stack_size(1024 * 1024).spawn(compare).expect("a thread");
+        thread.join().expect("it ends well");
+    }
 
     #[test]
     fn equal_meaning_is_what_counts() {
