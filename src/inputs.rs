@@ -114,7 +114,7 @@ impl ClaimRef {
     fn read(spec: &At<'_, '_>) -> Result<Self, Fault> {
         let [claim] = spec.fields(["claimRef"])?;
         let [name, namespace] = claim.fields(["name", "namespace"])?;
-        let text = |at: At<'_, '_>| Ok(if_right(at.text())?.unwrap_or_default().to_owned());
+        let text = |at: At<'_, '_>| Ok(if_right(at.string())?.unwrap_or_default());
         Ok(Self { name: text(name)?, namespace: text(namespace)? })
     }
 }
@@ -206,12 +206,15 @@ impl Metadata {
     /// If a part of it is not what it should be.
     pub fn read(metadata: &At<'_, '_>) -> Result<Self, Fault> {
         let [name, namespace, labels] = metadata.fields(["name", "namespace", "labels"])?;
-        let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
         let labels = labels.entries()?.map(|label| {
             let (key, value) = label?;
-            Ok((key.to_owned(), value.text()?.ok_or_else(|| value.wrong(&"a string"))?.to_owned()))
+            Ok((key.to_owned(), value.string()?.ok_or_else(|| value.wrong(&"a string"))?))
         });
-        Ok(Self { labels: labels.collect::<Result<_, Fault>>()?, name: text(name)?, namespace: text(namespace)? })
+        Ok(Self {
+            name: name.string()?.unwrap_or_default(),
+            namespace: namespace.string()?.unwrap_or_default(),
+            labels: labels.collect::<Result<_, Fault>>()?,
+        })
     }
 }
 
@@ -236,11 +239,10 @@ impl CompositeStatus {
     pub fn read(status: &At<'_, '_>) -> Result<Self, Fault> {
         let [url, identifier, config, conditions] =
             status.fields(["queueUrl", "queueIdentifier", "platformConfig", "conditions"])?;
-        let text = |at: At<'_, '_>| Ok(at.text()?.map(str::to_owned));
         Ok(Self {
-            queue_url: text(url)?,
-            queue_identifier: text(identifier)?,
-            platform_config: text(config)?,
+            queue_url: url.string()?,
+            queue_identifier: identifier.string()?,
+            platform_config: config.string()?,
             conditions: Condition::list(&conditions)?,
         })
     }
@@ -273,11 +275,10 @@ impl EnvironmentConfig {
             let [flavor, deprecated] = labels.fields([FLAVOR_LABEL, "asya.sh/deprecated"])?;
             let [message] = annotations.fields(["asya.sh/deprecation-message"])?;
             let is_deprecated = deprecated.text()? == Some("true");
-            let message = message.text()?;
             Ok(Self {
-                name: name.text()?.unwrap_or_default().to_owned(),
-                flavor: flavor.text()?.map(str::to_owned),
-                deprecated: is_deprecated.then(|| message.unwrap_or_default().to_owned()),
+                name: name.string()?.unwrap_or_default(),
+                flavor: flavor.string()?,
+                deprecated: Some(message.string()?.unwrap_or_default()).filter(|_| is_deprecated),
                 data: Arc::clone(data),
             })
         })

@@ -12,6 +12,9 @@ use prost::Message as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+/// The name of the first actor. Those of the others are as long, so that all answers have one length.
+pub const NAME: &str = "text-to-im-00";
+
 /// What a request is like.
 #[derive(Clone, Copy, Debug)]
 pub struct Life {
@@ -114,8 +117,8 @@ impl Life {
             composition: None,
         };
         let actor = std::fs::read_to_string(file("actor.yaml")).expect("the actor");
-        // Names of one length, so that all answers have one length.
-        let actor = actor.replace(": text-to-image\n", &format!(": text-to-im-{:02}\n", self.actor));
+        let name = NAME.replace("00", &format!("{:02}", self.actor));
+        let actor = actor.replace(": text-to-image\n", &format!(": {name}\n"));
         let actor = if self.edited { actor.replace("text-to-image:2.14.3", "text-to-image:2.14.4") } else { actor };
         Scene::read(&arguments, &mut actor.as_bytes()).unwrap_or_else(|stop| panic!("{}", stop.message))
     }

@@ -33,12 +33,11 @@ impl Condition {
                 return Err(condition.wrong(&"a condition"));
             }
             let [kind, status, reason, message] = condition.fields(["type", "status", "reason", "message"])?;
-            let text = |at: At<'_, '_>| Ok(at.text()?.unwrap_or_default().to_owned());
             list.push(Self {
-                kind: text(kind)?,
-                status: text(status)?,
-                reason: text(reason)?,
-                message: text(message)?,
+                kind: kind.string()?.unwrap_or_default(),
+                status: status.string()?.unwrap_or_default(),
+                reason: reason.string()?.unwrap_or_default(),
+                message: message.string()?.unwrap_or_default(),
             });
         }
         Ok(list)

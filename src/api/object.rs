@@ -21,9 +21,6 @@ pub struct Object {
     conditions: Vec<Condition>,
 }
 
-/// Where the live object stands.
-const LIVE: [&str; 3] = ["status", "atProvider", "manifest"];
-
 impl Object {
     /// Reads an observed Object.
     ///
@@ -34,15 +31,15 @@ impl Object {
             let [labels] = metadata.fields(["labels"])?;
             let [actor] = labels.fields([ACTOR_LABEL])?;
             let [provider, conditions] = status.fields(["atProvider", "conditions"])?;
-            let [live] = provider.fields([LIVE[2]])?;
-            let unread = |keys| Unread::inside(object, keys).map_err(|_| Fault::Odd);
+            let [live] = provider.fields(["manifest"])?;
+            let unread = |keys: &[&str]| Unread::inside(object, keys).map_err(|_| Fault::Odd);
             Ok(Self {
-                kind: kind.text()?.unwrap_or_default().to_owned(),
-                actor: actor.text()?.map(str::to_owned),
+                kind: kind.string()?.unwrap_or_default(),
+                actor: actor.string()?,
                 conditions: Condition::list(&conditions)?,
                 spec: if spec.is_object("a map")? { unread(&["spec"])?.unwrap_or_default() } else { Unread::default() },
                 live: if live.is_object("a Kubernetes object")? {
-                    Some(Live::read(&live, unread(&LIVE)?)?)
+                    Some(Live::read(&live, unread(&["status", "atProvider", "manifest"])?)?)
                 } else {
                     None
                 },
@@ -200,7 +197,7 @@ impl LiveStatus {
 }
 
 fn text(at: &At<'_, '_>) -> Result<Option<String>, Fault> {
-    Ok(if_right(at.text())?.map(str::to_owned))
+    if_right(at.string())
 }
 
 #[cfg(test)]

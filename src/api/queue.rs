@@ -31,15 +31,14 @@ impl Parameters {
     fn read(parameters: &At<'_, '_>) -> Result<Self, Fault> {
         let [name, region, id, url, arn, tags] = parameters.fields(["name", "region", "id", "url", "arn", "tags"])?;
         let [namespace_tag, actor_tag] = tags.fields([NAMESPACE_TAG, ACTOR_TAG])?;
-        let text = |at: At<'_, '_>| Ok(at.text()?.map(str::to_owned));
         Ok(Self {
-            namespace_tag: text(namespace_tag)?,
-            actor_tag: text(actor_tag)?,
-            name: text(name)?,
-            region: text(region)?,
-            id: text(id)?,
-            url: text(url)?,
-            arn: text(arn)?,
+            name: name.string()?,
+            region: region.string()?,
+            id: id.string()?,
+            url: url.string()?,
+            arn: arn.string()?,
+            namespace_tag: namespace_tag.string()?,
+            actor_tag: actor_tag.string()?,
         })
     }
 }
@@ -54,7 +53,7 @@ impl Queue {
             let [asked] = spec.fields(["forProvider"])?;
             let [real, conditions] = status.fields(["atProvider", "conditions"])?;
             Ok(Self {
-                kind: kind.text()?.unwrap_or_default().to_owned(),
+                kind: kind.string()?.unwrap_or_default(),
                 asked: Parameters::read(&asked)?,
                 real: Parameters::read(&real)?,
                 conditions: Condition::list(&conditions)?,

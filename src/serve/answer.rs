@@ -146,7 +146,7 @@ struct Head {
 impl Head {
     fn read(composite: &RawStruct) -> Result<Self, ReadError> {
         At::read(composite, ["kind", "metadata"], |_, [kind, metadata]| {
-            let kind = kind.text()?.unwrap_or_default().to_owned();
+            let kind = kind.string()?.unwrap_or_default();
             Ok(Self { kind, metadata: Metadata::read(&metadata)? })
         })
     }

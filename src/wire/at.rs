@@ -118,6 +118,14 @@ impl<'p, 'a> At<'p, 'a> {
         }
     }
 
+    /// A copy of the text.
+    ///
+    /// # Errors
+    /// As for [`At::text`].
+    pub fn string(&self) -> Result<Option<String>, Fault> {
+        Ok(self.text()?.map(str::to_owned))
+    }
+
     /// The whole number, if it is one; `None` if it is nothing.
     ///
     /// # Errors
@@ -211,7 +219,7 @@ mod tests {
             let [text, list, none, lacks] = a.fields(["text", "list", "none", "lacks"])?;
             let numbers: Result<Vec<_>, _> = list.items()?.map(|item| item.integer()).collect();
             let none = (none.text()?.is_none(), none.items()?.count(), none.is_object("x")?);
-            Ok((text.text()?.map(str::to_owned), numbers?, none, lacks.integer()?, b.integer()?))
+            Ok((text.string()?, numbers?, none, lacks.integer()?, b.integer()?))
         })
         .expect("it is right");
         assert_eq!((text.as_deref(), numbers, b), (Some("x"), vec![Some(1), Some(2)], Some(5)));
@@ -254,7 +262,7 @@ mod tests {
         let object = RawStruct::decode(&*[a, text(b'1'), text(b'2')].concat()).expect("an object");
         let read = At::read(&object, ["a", "b"], |_, [a, b]| {
             let [x, y] = a.fields(["x", "y"])?;
-            Ok((x.integer()?, y.integer()?, b.text()?.map(str::to_owned)))
+            Ok((x.integer()?, y.integer()?, b.string()?))
         });
         assert_eq!(read.expect("it can be read"), (Some(1), Some(2), Some("2".to_owned())));
     }

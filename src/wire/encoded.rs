@@ -88,7 +88,8 @@ impl<'a> Encoded<'a> {
         Encoded::Map(Items(entries))
     }
 
-    /// The value at a path of keys, in what we have written: of keys that stand twice it would be the first.
+    /// The value at a path of keys. Of keys that stand twice it is the first, not the last as protobuf has it: for what we have
+    /// written, and for keys of what is remembered.
     pub fn at(self, keys: &[&str]) -> Option<Encoded<'a>> {
         keys.iter().try_fold(self, |value, key| match value {
             Encoded::Map(map) => map.get(key),
@@ -389,7 +390,7 @@ impl RawStruct {
         Ok(value?.object()?.map(|Items(object)| entry.slice_ref(object)))
     }
 
-    /// The value at a path of keys, in what we have written: of keys that stand twice it would be the first.
+    /// The value at a path of keys, as [`Encoded::at`] has it.
     pub fn at(&self, keys: &[&str]) -> Option<Encoded<'_>> {
         let (first, keys) = keys.split_first()?;
         let mut entries = self.entries().iter().filter_map(|entry| parts(entry));

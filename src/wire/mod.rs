@@ -7,7 +7,8 @@
 //!
 //! Crossplane sends Kubernetes objects as `google.protobuf.Struct`, a tree of maps that costs far more to build than the
 //! call needs. So a Struct stays the bytes it came in until somebody reads it; [`read`] and [`mod@write`] are a serde format
-//! over those bytes, which is to Struct what `serde_json` is to JSON.
+//! over those bytes, which is to Struct what `serde_json` is to JSON. What is only compared, or of which only a few fields are
+//! asked, is not even read that far: [`Encoded`] is a value where it stands, and [`At`] reads fields there, with their places.
 
 mod at;
 mod container;

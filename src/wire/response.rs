@@ -127,9 +127,7 @@ impl<'a> Desired<'a> {
 fn kind_of(request: &RunFunctionRequest) -> [Option<String>; 2] {
     let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
     let read = |composite| {
-        At::read(composite, ["apiVersion", "kind"], |_, [version, kind]| {
-            Ok([version.text()?.map(str::to_owned), kind.text()?.map(str::to_owned)])
-        })
+        At::read(composite, ["apiVersion", "kind"], |_, [version, kind]| Ok([version.string()?, kind.string()?]))
     };
     composite.and_then(|composite| read(composite).ok()).unwrap_or_default()
 }

@@ -9,14 +9,14 @@ use function_asya::wire::{RawStruct, from_struct, to_struct};
 use prost::Message as _;
 use serde_json::{Value, json};
 
-use crate::corpus::Life;
+use crate::corpus::{self, Life};
 use crate::plan::Look;
 
 /// As `serve` has them without flags.
 const SETTINGS: Settings = Settings { max_request: 32 * 1024 * 1024, ttl: None };
 
-/// The one name and namespace that the corpus has; others are as long.
-const NAME: &[u8] = b"text-to-im-00";
+/// The one name and namespace that requests are made with; others are as long.
+const NAME: &[u8] = corpus::NAME.as_bytes();
 const NAMESPACE: &[u8] = b"media";
 
 /// One call: what is sent and what must come back, but for names.
