@@ -1,4 +1,4 @@
-//! The baseline servers: our connection settings, our TLS, tonic's own unary call, and none of our logic.
+//! The baseline servers: our connection settings, our TLS, our way with memory, tonic's own unary call, and none of our logic.
 
 use std::convert::Infallible;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clap::ValueEnum;
-use function_asya::serve::{Certificates, Identity, Limits};
+use function_asya::serve::{Certificates, Identity, Limits, keep_freed};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
@@ -51,6 +51,7 @@ const LARGEST: usize = 32 * 1024 * 1024;
 impl Serve {
     /// Serves until it is killed.
     pub fn run(&self) {
+        keep_freed();
         let answer = fs::read(&self.answer).expect("the prepared answer");
         let prepared = match self.kind {
             Kind::Raw => Prepared::Raw(answer.into()),

@@ -54,6 +54,8 @@ pub struct Taken {
     pub p99: f64,
     /// The server's processor time for one call, in microseconds.
     pub cpu: f64,
+    /// Pages that the kernel put in the server's memory for one call.
+    pub faults: f64,
 }
 
 impl Load {
@@ -75,13 +77,19 @@ impl Load {
         let caller = Rc::new(caller);
         // The first calls fill caches and buffers.
         self.calls(&caller, (self.seconds / 10.0).max(0.1)).await;
-        let (before, begun) = (process::cpu(self.server), Instant::now());
+        let (before, begun) = (process::spent(self.server), Instant::now());
         let mut taken = self.calls(&caller, self.seconds).await;
-        let (seconds, cpu) = (begun.elapsed().as_secs_f64(), process::cpu(self.server) - before);
+        let (seconds, after) = (begun.elapsed().as_secs_f64(), process::spent(self.server));
         taken.sort_unstable();
         let at = |part: f64| f64::from(taken[(taken.len() as f64 * part) as usize]) / 1000.0;
         let calls = taken.len() as f64;
-        Taken { per_second: calls / seconds, p50: at(0.5), p99: at(0.99), cpu: cpu.as_secs_f64() * 1e6 / calls }
+        Taken {
+            per_second: calls / seconds,
+            p50: at(0.5),
+            p99: at(0.99),
+            cpu: (after.cpu - before.cpu).as_secs_f64() * 1e6 / calls,
+            faults: (after.faults - before.faults) as f64 / calls,
+        }
     }
 
     /// How long each call took, in nanoseconds.

@@ -253,9 +253,9 @@ fn reconcile(table: &Table, goals: &mut Goals) {
 fn print(table: &Table) -> String {
     let mut out =
         "### Calls\n\nEach row: calls a second, latency with the client's part in it, and the server's processor \
-        time for a call. `by raw`, `by tree`: ours divided by theirs.\n\n\
-        | call | streams | server | calls/s | p50 µs | p99 µs | CPU µs | by raw | by tree | idle MiB | peak MiB |\n\
-        |---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+        time and page faults for a call. `by raw`, `by tree`: ours divided by theirs.\n\n\
+        | call | streams | server | calls/s | p50 µs | p99 µs | CPU µs | by raw | by tree | faults | idle MiB | peak MiB |\n\
+        |---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
             .to_owned();
     for (point, kind) in table.0.keys().copied() {
         let of = |part: fn(&Shown) -> f64| table.of(point, kind, part);
@@ -266,7 +266,7 @@ fn print(table: &Table) -> String {
         let transport = if point.mtls { "mTLS" } else { "plaintext" };
         writeln!(
             out,
-            "| {}, {transport} | {} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {} | {} | {:.1} | {:.1} |",
+            "| {}, {transport} | {} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {} | {} | {:.1} | {:.1} | {:.1} |",
             point.call.name(),
             point.streams,
             kind.name(),
@@ -276,6 +276,7 @@ fn print(table: &Table) -> String {
             of(|shown| shown.taken.cpu),
             ratio(Kind::Raw),
             ratio(Kind::Tree),
+            of(|shown| shown.taken.faults),
             of(|shown| shown.idle),
             of(|shown| shown.peak),
         )

@@ -89,15 +89,26 @@ impl Drop for Server {
     }
 }
 
-/// What a process has taken of the processors so far, its own code and the kernel's.
-pub fn cpu(process: u32) -> Duration {
+/// What a process has taken so far.
+pub struct Spent {
+    /// Of the processors: its own code and the kernel's.
+    pub cpu: Duration,
+    /// Pages that the kernel had to put there.
+    pub faults: u64,
+}
+
+/// What a process has taken so far.
+pub fn spent(process: u32) -> Spent {
     /// Linux tells every architecture's time in these.
     const TICKS_PER_SECOND: u64 = 100;
     let told = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
     // The name of the program stands in brackets, and may hold anything.
     let (_, fields) = told.rsplit_once(") ").expect("a name");
-    let ticks: u64 = fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum();
-    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
+    // The first of them is the third that the manual counts.
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let numbered = |number: usize| fields[number - 3].parse::<u64>().expect("a number");
+    let ticks = numbered(14) + numbered(15);
+    Spent { cpu: Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND), faults: numbered(10) }
 }
 
 /// Runs to its end; fails unless that is a good one.

@@ -77,6 +77,7 @@ impl Serve {
         let certificates = self.certificates()?;
         logs::start(self.debug);
         panics::hook();
+        serve::keep_freed();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime
             .map_err(|error| wrong(&format!("start the runtime: {error}"), "look at the limits of this process"))?;
