@@ -307,7 +307,9 @@ pub struct Observed {
 impl Inputs {
     /// What was found when the flavor of this name was asked for; `None` if it was not asked for yet.
     pub fn flavor(&self, name: &str) -> Option<&[EnvironmentConfig]> {
-        self.required.get(&flavor_key(name)).map(Vec::as_slice)
+        // There are a few, and a key to look one up by would have to be put together.
+        let found = self.required.iter().find(|(key, _)| key.strip_prefix(FLAVOR) == Some(name));
+        found.map(|(_, items)| items.as_slice())
     }
 }
 
