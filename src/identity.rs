@@ -97,11 +97,11 @@ impl Place {
 fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
     let Metadata { namespace, labels, .. } = &inputs.composite.metadata;
     let places = [
-        (Place::Metadata, Some(namespace)),
-        (Place::Claim, Some(&inputs.composite.claim.namespace)),
-        (Place::Label, labels.get("crossplane.io/claim-namespace")),
+        (Place::Metadata, namespace.as_str()),
+        (Place::Claim, &inputs.composite.claim.namespace),
+        (Place::Label, labels.get("crossplane.io/claim-namespace").map_or("", String::as_str)),
     ];
-    let mut said = places.into_iter().filter_map(|(place, name)| Some((place, name.filter(|name| !name.is_empty())?)));
+    let mut said = places.into_iter().filter(|(_, name)| !name.is_empty());
     let Some((place, first)) = said.next() else {
         let what = "the actor has no namespace: its resources have nowhere to go";
         let problem = Problem::value(Place::Metadata.path(), Source::Nobody, what);
@@ -118,7 +118,7 @@ fn namespace(inputs: &Inputs, problems: &mut Problems) -> Option<String> {
         problems.push(Problem::value(place.path(), Source::Actor, format!("{first:?} is no namespace's name")));
         return None;
     }
-    Some(first.clone())
+    Some(first.to_owned())
 }
 
 fn long_queue(identity: &Identity) -> Problem {

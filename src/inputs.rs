@@ -10,6 +10,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use smol_str::SmolStr;
 
 use crate::api::{Condition, Object, Queue};
 use crate::problem::Problems;
@@ -105,9 +106,9 @@ impl Composite {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimRef {
     /// The claim's name.
-    pub name: String,
+    pub name: SmolStr,
     /// The claim's namespace.
-    pub namespace: String,
+    pub namespace: SmolStr,
 }
 
 impl ClaimRef {
@@ -192,9 +193,9 @@ pub const CROSSPLANES: &[&str] = &[
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The object's name.
-    pub name: String,
+    pub name: SmolStr,
     /// The object's namespace; empty when it is cluster-scoped.
-    pub namespace: String,
+    pub namespace: SmolStr,
     /// Labels.
     pub labels: BTreeMap<String, String>,
 }
@@ -208,7 +209,7 @@ impl Metadata {
         let [name, namespace, labels] = metadata.fields(["name", "namespace", "labels"])?;
         let labels = labels.entries()?.map(|label| {
             let (key, value) = label?;
-            Ok((key.to_owned(), value.string()?.ok_or_else(|| value.wrong(&"a string"))?))
+            Ok((key.to_owned(), value.text()?.ok_or_else(|| value.wrong(&"a string"))?.to_owned()))
         });
         Ok(Self {
             name: name.string()?.unwrap_or_default(),
@@ -222,11 +223,11 @@ impl Metadata {
 #[derive(Clone, Debug, Default)]
 pub struct CompositeStatus {
     /// The last known queue URL.
-    pub queue_url: Option<String>,
+    pub queue_url: Option<SmolStr>,
     /// The last known queue ARN.
-    pub queue_identifier: Option<String>,
+    pub queue_identifier: Option<SmolStr>,
     /// The EnvironmentConfig that the actor was last built with.
-    pub platform_config: Option<String>,
+    pub platform_config: Option<SmolStr>,
     /// The conditions that stand.
     pub conditions: Vec<Condition>,
 }
@@ -252,11 +253,11 @@ impl CompositeStatus {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentConfig {
     /// Its name.
-    pub name: String,
+    pub name: SmolStr,
     /// Its label [`FLAVOR_LABEL`].
-    pub flavor: Option<String>,
+    pub flavor: Option<SmolStr>,
     /// Its owner calls it deprecated, and says this about it, perhaps nothing.
-    pub deprecated: Option<String>,
+    pub deprecated: Option<SmolStr>,
     /// What it holds.
     pub data: Arc<Value>,
 }

@@ -84,7 +84,7 @@ impl Row {
         inputs.composite.spec = Words::of_tree(as_read(&spec)).into();
         for (name, data) in &self.flavors.0 {
             let mut config = EnvironmentConfig { data: as_read(data).into(), ..EnvironmentConfig::default() };
-            config.name.clone_from(name);
+            config.name = name.into();
             inputs.required.insert(flavor_key(name), vec![config]);
         }
         inputs

@@ -67,7 +67,7 @@ fn inputs(actor: &Value, flavors: &[(String, Value)], settings: &Value) -> Input
     inputs.composite = Composite::of_tree(&json!({"spec": actor})).expect("a spec is any value");
     for (name, data) in flavors {
         let mut config = EnvironmentConfig { data: data.clone().into(), ..EnvironmentConfig::default() };
-        config.name.clone_from(name);
+        config.name = name.into();
         inputs.required.insert(flavor_key(name), vec![config]);
     }
     inputs

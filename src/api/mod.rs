@@ -6,19 +6,21 @@ mod queue;
 pub use object::{Live, Object};
 pub use queue::Queue;
 
+use smol_str::SmolStr;
+
 use crate::wire::{At, Fault};
 
 /// A status condition, as every kind we read has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// What it speaks of, such as `Ready`.
-    pub kind: String,
+    pub kind: SmolStr,
     /// `True`, `False` or `Unknown`.
-    pub status: String,
+    pub status: SmolStr,
     /// One CamelCase word.
-    pub reason: String,
+    pub reason: SmolStr,
     /// A sentence for people.
-    pub message: String,
+    pub message: SmolStr,
 }
 
 impl Condition {

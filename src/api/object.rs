@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use smol_str::SmolStr;
 
 use super::Condition;
 use crate::resources::ACTOR_LABEL;
@@ -12,11 +13,11 @@ use crate::wire::{At, Fault, RawStruct, ReadError, if_right};
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     /// Its kind; anything but `Object` is not ours.
-    pub kind: String,
+    pub kind: SmolStr,
     /// What was asked of the provider, whole: an Object may have to be emitted as it is observed.
     pub spec: Unread,
     /// The actor that its label names.
-    actor: Option<String>,
+    actor: Option<SmolStr>,
     live: Option<Live>,
     conditions: Vec<Condition>,
 }
@@ -67,7 +68,7 @@ impl Object {
         self.real("/metadata/namespace", |live| &live.metadata.namespace)
     }
 
-    fn real(&self, pointer: &str, part: fn(&Live) -> &Option<String>) -> Option<&str> {
+    fn real(&self, pointer: &str, part: fn(&Live) -> &Option<SmolStr>) -> Option<&str> {
         let live = self.live().and_then(|live| part(live).as_deref());
         live.or_else(|| self.asked(pointer)).filter(|text| !text.is_empty())
     }
@@ -111,11 +112,11 @@ pub struct Live {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveMetadata {
     /// Its name.
-    pub name: Option<String>,
+    pub name: Option<SmolStr>,
     /// Its namespace.
-    pub namespace: Option<String>,
+    pub namespace: Option<SmolStr>,
     /// What the API server calls it.
-    pub uid: Option<String>,
+    pub uid: Option<SmolStr>,
     /// How often its spec has changed.
     pub generation: Option<i64>,
 }
@@ -139,7 +140,7 @@ pub struct LiveStatus {
     /// How many pods have been ready long enough.
     pub available_replicas: Option<i64>,
     /// The HPA that KEDA has made.
-    pub hpa_name: Option<String>,
+    pub hpa_name: Option<SmolStr>,
     /// Its conditions; none if they are not what conditions are.
     pub conditions: Vec<Condition>,
 }
@@ -196,7 +197,7 @@ impl LiveStatus {
     }
 }
 
-fn text(at: &At<'_, '_>) -> Result<Option<String>, Fault> {
+fn text(at: &At<'_, '_>) -> Result<Option<SmolStr>, Fault> {
     if_right(at.string())
 }
 

@@ -1,5 +1,7 @@
 //! `sqs.aws.upbound.io/v1beta1` Queue, as much of it as we read.
 
+use smol_str::SmolStr;
+
 use super::Condition;
 use crate::transport::sqs::{ACTOR_TAG, NAMESPACE_TAG};
 use crate::wire::{At, Fault, RawStruct, ReadError};
@@ -8,7 +10,7 @@ use crate::wire::{At, Fault, RawStruct, ReadError};
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Its kind; anything but `Queue` is not ours.
-    pub kind: String,
+    pub kind: SmolStr,
     /// What was asked for.
     asked: Parameters,
     /// What there is.
@@ -18,13 +20,13 @@ pub struct Queue {
 
 #[derive(Clone, Debug, Default)]
 struct Parameters {
-    name: Option<String>,
-    region: Option<String>,
-    id: Option<String>,
-    url: Option<String>,
-    arn: Option<String>,
-    namespace_tag: Option<String>,
-    actor_tag: Option<String>,
+    name: Option<SmolStr>,
+    region: Option<SmolStr>,
+    id: Option<SmolStr>,
+    url: Option<SmolStr>,
+    arn: Option<SmolStr>,
+    namespace_tag: Option<SmolStr>,
+    actor_tag: Option<SmolStr>,
 }
 
 impl Parameters {
@@ -97,6 +99,6 @@ impl Queue {
     }
 }
 
-fn filled(text: &Option<String>) -> Option<&str> {
+fn filled(text: &Option<SmolStr>) -> Option<&str> {
     text.as_deref().filter(|text| !text.is_empty())
 }

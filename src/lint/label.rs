@@ -19,6 +19,6 @@ fn doubtful(config: &EnvironmentConfig) -> Option<Problem> {
         None => "is missing".to_owned(),
     };
     let path = Path::keys("metadata.labels").key(LABEL);
-    let problem = Problem::value(path, Source::Flavor(name.clone()), what);
+    let problem = Problem::value(path, Source::Flavor(name.to_string()), what);
     Some(problem.hint(format!("`{LABEL}: {name}`; it is what `kubectl get environmentconfig -l {LABEL}` finds")))
 }

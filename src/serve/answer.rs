@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use smol_str::SmolStr;
 use tonic::Status;
 use tracing::Level;
 
@@ -139,7 +140,7 @@ struct Line {
 /// The head of a composite.
 #[derive(Default)]
 struct Head {
-    kind: String,
+    kind: SmolStr,
     metadata: Metadata,
 }
 
@@ -173,6 +174,7 @@ impl Line {
         // Crossplane 1 keeps composites outside of namespaces; the claim's is what people know.
         let claims = labels.get("crossplane.io/claim-namespace").map_or("", String::as_str);
         let namespace = if namespace.is_empty() { claims } else { namespace };
+        let name = name.as_str();
         let (tag, kind, outcome) = (&*self.tag, &*self.composite.kind, report.outcome.as_str());
         let duration = (report.decode + report.compose + report.encode).as_secs_f64();
         macro_rules! tell {

@@ -1,6 +1,7 @@
 //! Values read where they stand, each as what it should be, with its place for whoever has to put it right.
 
 use serde::de::{Error as _, Expected, Unexpected};
+use smol_str::SmolStr;
 
 use super::encoded::parts;
 use super::{Encoded, RawStruct, ReadError, from_struct, to_struct};
@@ -118,12 +119,12 @@ impl<'p, 'a> At<'p, 'a> {
         }
     }
 
-    /// A copy of the text.
+    /// A copy of the text; most are short, and take no memory of their own.
     ///
     /// # Errors
     /// As for [`At::text`].
-    pub fn string(&self) -> Result<Option<String>, Fault> {
-        Ok(self.text()?.map(str::to_owned))
+    pub fn string(&self) -> Result<Option<SmolStr>, Fault> {
+        Ok(self.text()?.map(SmolStr::new))
     }
 
     /// The whole number, if it is one; `None` if it is nothing.
@@ -264,6 +265,6 @@ mod tests {
             let [x, y] = a.fields(["x", "y"])?;
             Ok((x.integer()?, y.integer()?, b.string()?))
         });
-        assert_eq!(read.expect("it can be read"), (Some(1), Some(2), Some("2".to_owned())));
+        assert_eq!(read.expect("it can be read"), (Some(1), Some(2), Some("2".into())));
     }
 }

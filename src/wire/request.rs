@@ -1,5 +1,6 @@
 //! From a RunFunctionRequest to [`Inputs`]: only what somebody reads is decoded.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -25,9 +26,9 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
     let composite = observed.composite.as_ref()?.resource.as_ref()?;
     let mut unreadable = Problems::default();
     let mut inputs = Inputs {
-        composite: told(SHELF.composite(composite), &Source::Actor, &mut unreadable)
+        composite: told(SHELF.composite(composite), || Source::Actor, &mut unreadable)
             .unwrap_or_else(|| only_flavors(composite)),
-        input: request.input.as_ref().and_then(|input| told(SHELF.input(input), &Source::Input, &mut unreadable)),
+        input: request.input.as_ref().and_then(|input| told(SHELF.input(input), || Source::Input, &mut unreadable)),
         required: required(request, &mut unreadable),
         cannot_ask: cannot_ask(request),
         ttl,
@@ -48,14 +49,15 @@ pub fn inputs(request: &RunFunctionRequest, ttl: Option<Duration>) -> Option<Inp
 /// What was read before, by any call of this process: what is there saves work and changes no answer.
 static SHELF: Shelf = Shelf::new();
 
-/// What was read, or nothing and a problem.
-fn told<T>(read: Result<T, ReadError>, source: &Source, unreadable: &mut Problems) -> Option<T> {
+/// What was read, or nothing and a problem with what came from `source`.
+fn told<T>(read: Result<T, ReadError>, source: impl FnOnce() -> Source, unreadable: &mut Problems) -> Option<T> {
     read.map_err(|error| {
+        let source = source();
         let kind = match source {
             Source::Input | Source::Platform(_) => Kind::Platform,
             _ => Kind::Value,
         };
-        let problem = Problem::value(error.path, source.clone(), error.what).of_kind(kind);
+        let problem = Problem::value(error.path, source, error.what).of_kind(kind);
         unreadable.push(problem.hint("look at what wrote it; nothing was changed"));
     })
     .ok()
@@ -94,16 +96,16 @@ fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap
     let answers: BTreeMap<&String, &Resources> = older.chain(&request.required_resources).collect();
     let ours = answers.into_iter().filter(|(key, _)| key.as_str() == PLATFORM_KEY || key.starts_with(FLAVOR));
     ours.map(|(key, answer)| {
-        let source = match key.strip_prefix(FLAVOR) {
+        let source = || match key.strip_prefix(FLAVOR) {
             Some(name) => Source::Flavor(name.to_owned()),
             None => Source::Platform(key.clone()),
         };
         let items = answer.items.iter().filter_map(|item| item.resource.as_ref());
         // The first counts; further ones must not drive it off the shelf.
-        let key_of = |index: usize| if index == 0 { key.clone() } else { format!("{key} {index}") };
+        let key_of = |index: usize| if index == 0 { Cow::from(key) } else { Cow::from(format!("{key} {index}")) };
         let read = items.enumerate();
         let read =
-            read.map(|(index, item)| told(SHELF.config(&key_of(index), item), &source, unreadable).unwrap_or_default());
+            read.map(|(index, item)| told(SHELF.config(&key_of(index), item), source, unreadable).unwrap_or_default());
         (key.clone(), read.collect())
     })
     .collect()
@@ -111,16 +113,16 @@ fn required(request: &RunFunctionRequest, unreadable: &mut Problems) -> BTreeMap
 
 fn observed_resources(state: &State, unreadable: &mut Problems) -> Observed {
     let object = |name: &str| state.resources.get(name).and_then(|Resource { resource, .. }| resource.as_ref());
-    let source = |name: &str| Source::Observed(name.to_owned());
+    let source = |name: &'static str| move || Source::Observed(name.to_owned());
     let queue = crate::transport::sqs::QUEUE;
     let objects = resources::OBJECTS.into_iter().filter_map(|name| {
-        let read = told(Object::read(object(name)?), &source(name), unreadable).unwrap_or_default();
+        let read = told(Object::read(object(name)?), source(name), unreadable).unwrap_or_default();
         Some((name.to_owned(), read))
     });
     let objects = objects.collect();
     Observed {
         objects,
-        queue: object(queue).map(|found| told(Queue::read(found), &source(queue), unreadable).unwrap_or_default()),
+        queue: object(queue).map(|found| told(Queue::read(found), source(queue), unreadable).unwrap_or_default()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a [`Step`] to a RunFunctionResponse. What is not ours passes through as the bytes it came in.
 
 use serde_json::{Value, json};
+use smol_str::SmolStr;
 
 use super::proto::v1::{
     self, Condition, Ready, Requirements, Resource, ResourceSelector, ResponseMeta, RunFunctionRequest,
@@ -117,14 +118,14 @@ struct Desired<'a> {
 }
 
 impl<'a> Desired<'a> {
-    fn new(kind: &'a [Option<String>; 2], composition: &'a Composition) -> Self {
+    fn new(kind: &'a [Option<SmolStr>; 2], composition: &'a Composition) -> Self {
         let [api_version, kind] = kind.each_ref().map(Option::as_deref);
         Self { api_version, kind, spec: composition.spec.as_ref(), status: composition.status.as_ref() }
     }
 }
 
 /// The apiVersion and kind of the observed composite.
-fn kind_of(request: &RunFunctionRequest) -> [Option<String>; 2] {
+fn kind_of(request: &RunFunctionRequest) -> [Option<SmolStr>; 2] {
     let composite = request.observed.as_ref().and_then(|state| state.composite.as_ref()?.resource.as_ref());
     let read = |composite| {
         At::read(composite, ["apiVersion", "kind"], |_, [version, kind]| Ok([version.string()?, kind.string()?]))
