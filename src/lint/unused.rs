@@ -6,7 +6,7 @@ use crate::problem::{Problem, Source};
 
 /// A note for each flavor that no actor here lists; silent where there is no actor at all.
 pub fn check(lot: &Lot<'_>) -> Vec<Finding> {
-    let used = |name: &str| lot.looks.iter().any(|look| look.names.iter().any(|used| used == name));
+    let used = |name: &str| lot.looks.iter().any(|look| look.names.iter().any(|listed| listed == name));
     let own = lot.flavors.iter().filter(|flavor| !flavor.is_guest && !lot.looks.is_empty());
     let idle = own.map(|flavor| flavor.config.name.as_str()).filter(|name| !used(name));
     let note = |name: &str| {
